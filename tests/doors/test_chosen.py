@@ -38,7 +38,20 @@ def test_missing_cells_count_as_scikit_learn_imputes_them(table, how):
     np.testing.assert_allclose(model.predict(table), design @ best, rtol=1e-9)
 
 
-@pytest.mark.parametrize("how", ["mark", "mean", "median"])
+def test_rows_with_a_gap_are_not_fitted(table):
+    model = lineal.fit(table, target="y", model="linear", missing="drop", test_size=0.0, tol=1e-12)
+    there = ~(np.isnan(table["a"]) | np.isnan(table["b"]) | np.array([name is None for name in table["city"]]))
+    city = np.array(table["city"], dtype=object)
+    design = np.column_stack([np.ones(ROWS), table["a"], table["b"], city == "Bonn", city == "Ulm"]).astype(float)
+    best = np.linalg.lstsq(design[there], table["y"][there], rcond=None)[0]
+    assert model.training["rows"] == int(there.sum()) < ROWS
+    np.testing.assert_allclose(model.coef[:, 0], best, rtol=1e-9)
+    assert len(model.predict(table)) == ROWS  # a gap is the mean there
+    gappy = {**table, "unused": [None] * ROWS}  # a column that is left out drops no row
+    assert lineal.fit(gappy, target="y", missing="drop", test_size=0.0).training["rows"] == int(there.sum())
+
+
+@pytest.mark.parametrize("how", ["mark", "mean", "median", "drop"])
 def test_every_choice_is_verified_and_said(how, table, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     written = [
@@ -52,6 +65,11 @@ def test_every_choice_is_verified_and_said(how, table, tmp_path, monkeypatch, ca
         assert bool(marks) == (how == "mark")
         assert run(["verify", "m", "t.csv"]) == 0
         capsys.readouterr()
+    for split in ("stratified", "group:city", "time:y"):
+        words = ["--target", "a > 0.5", "--split", split, "--missing", how, "--penalty", "ridge:0.1", "-o", "m"]
+        assert run(["fit", "t.csv", *words]) == (2 if split == "group:city" else 0)  # (a group needs a name)
+        assert run(["verify", "m", "t.csv"]) == 0
+    capsys.readouterr()
     assert run(["inspect", "t.csv", "--missing", how, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)["columns"][0]["decision"]
     assert ("and marked" in said, "median" in said) == (how == "mark", how == "median")

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from lineal.api.options import Wanted
 from lineal.errors import InputError, near
 from lineal.features.cells.cells import texts
+from lineal.features.complete import complete, used
 from lineal.features.counts import WEIGHT, counted, look_like_counts
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
@@ -141,10 +142,16 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
         roles = replace(roles, target=f"{counts[0]},{counts[1]}", weight=WEIGHT)
     if split.column is not None and split.by != "time":
         roles = replace(roles, drop=[*roles.drop, split.column])
-    learned = _learned(train, table, split, roles, wanted)
+    learned, whole, gaps = _learned(train, table, split, roles, wanted), list[str](), 0
+    if roles.choices.missing == "drop":
+        whole = used(learned.encoder)
+        train, gaps = complete(train, whole, learned.encoder)
+        learned = _learned(train, table, split, roles, wanted) if gaps else learned
     if counts is not None:
         learned = _with_counts(learned, counts)
     about = {"origin": table.origin, **learned.report, "notes": _notes(table, learned)}
+    if gaps:
+        about["notes"].append(f"{rows_were(gaps)} not fitted, since a cell is missing.")
     tests = None if held is None else _tested(held, learned, about, "measured")
     if held is not None and test is not None:
         about["test_origin"] = held.origin
@@ -160,6 +167,7 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
         roles={"weight": own, "offset": learned.offset},
         training={
             **({} if counts is None else {"counts": list(counts)}),
+            **({"complete": whole} if whole else {}),
             "without_target": learned.report["without_target"],
             "split": split.to_dict() if split.parts else None,
             "fingerprint": encoded.fingerprint(),

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from lineal.api.dataset import known_classes, memory_limit, parts_of, rows_were, unmeasured
 from lineal.errors import InputError
+from lineal.features.complete import complete
 from lineal.features.counts import as_fitted
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder
@@ -78,6 +79,8 @@ def fitted_rows(model: Model, table: Table) -> tuple[int, Table | None] | None:
         train, held, _ = parts_of(table, split, None if model.target.names else model.target.name)
     except InputError:  # its cells do not part it: another table
         return None
+    if "complete" in model.training and set(model.training["complete"]) <= set(table.names):
+        train, _ = complete(train, model.training["complete"], known)
     part, weight = as_fitted(train, model.training, model.roles.get("weight"))
     encoded = Encoded(part, Learned(known, model.target, {}, weight, model.roles.get("offset")))
     try:

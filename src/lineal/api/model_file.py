@@ -274,7 +274,7 @@ def _roles(data: Mapping[str, Any]) -> dict[str, str | None]:
 def _training(value: object) -> Mapping[str, Any]:
     """Check what is there; a model that was never fitted to rows (built by hand) has nothing there."""
     data = _mapping(value, "training")
-    accepted = ("rows", "weight_sum", "without_target", "split", "fingerprint", "no_covariance", "counts")
+    accepted = ("rows", "weight_sum", "without_target", "split", "fingerprint", "no_covariance", "counts", "complete")
     _keys(data, "training", accepted, ())
     for name in ("rows", "without_target"):
         if name in data:
@@ -284,6 +284,9 @@ def _training(value: object) -> Mapping[str, Any]:
     for name in ("fingerprint", "no_covariance"):
         if data.get(name) is not None:
             _text(data, "training", name)
+    whole = data.get("complete", ["x"])
+    if not (isinstance(whole, list) and whole and all(isinstance(name, str) and name for name in whole)):
+        raise ModelFileError("training.complete must name columns.")
     counts = data.get("counts", ["s", "f"])
     if not (isinstance(counts, list) and len(counts) == 2 and all(isinstance(name, str) and name for name in counts)):
         raise ModelFileError("training.counts must name two columns.")

@@ -96,8 +96,8 @@ def fit(
     "number", "category", "date:DMY", ... (docs/data.md); ``text`` says how columns of free text are read (docs/text.md):
     ``{"note": "ngrams=2,max=5000"}``. ``max_levels`` is how many levels of a category have a column of their own, the
     most frequent ones; the others share one. ``missing`` says what missing cells become: "mark" (the mean, marked in a
-    column; a level of a category), "mean" or "median" (unmarked). ``positive`` is the class of two that is modelled.
-    Without ``intercept`` the scores go through the origin.
+    column; a level of a category), "mean" or "median" (unmarked), "drop" (the row is not fitted). ``positive`` is the
+    class of two that is modelled. Without ``intercept`` the scores go through the origin.
     ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for it;
     ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
     what rows are parted: "stratified", "group:COL", "time:COL", or "column:COL", whose cells say train, validation, test.

@@ -175,10 +175,11 @@ def columns(command: Declared) -> Declared:
     )(command)
     command = click.option(
         "--missing",
-        type=click.Choice(["mark", "mean", "median"]),
+        type=click.Choice(["mark", "mean", "median", "drop"]),
         default="mark",
         show_default=True,
-        help="Missing cells: marked in a column of their own (a level of a category), or no more than the mean or median.",
+        help="Missing cells: marked in a column of their own (a level of a category), or no more than the mean or "
+        "median; drop: a row that has one is not fitted.",
     )(command)
     return click.option("--types", metavar="COL=TYPE", multiple=True, help=types)(command)
 

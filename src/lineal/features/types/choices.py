@@ -9,7 +9,7 @@ from lineal.features.text_options import MAX_HASH_BITS
 from lineal.features.types.survey import MAX_LEVELS
 from lineal.ground.records import dataclass
 
-MISSING: Final = ("mark", "mean", "median")
+MISSING: Final = ("mark", "mean", "median", "drop")
 """What may become of missing cells."""
 
 
@@ -18,7 +18,8 @@ class Choices:
     """``max_levels``: how many levels of a category have a column of their own, the most frequent ones.
 
     ``missing``: what becomes of missing cells: ``mark`` (the mean, and a column that marks them; a level of their own),
-    ``mean`` or ``median`` without a mark, the reference level of a category. ``positive``: which of two classes is modelled.
+    ``mean`` or ``median`` without a mark, the reference level of a category; ``drop``: a row that has one is not fitted.
+    ``positive``: which of two classes is modelled.
     """
 
     max_levels: int | None = None

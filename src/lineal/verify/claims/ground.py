@@ -33,6 +33,7 @@ class Ground:
     fingerprint: str | None
     counts: tuple[str, str] | None
     encoding: tuple[str | None, str]
+    complete: tuple[str, ...]
 
     @property
     def needed(self) -> dict[str, str]:
@@ -48,8 +49,12 @@ class Ground:
 
     @property
     def read(self) -> list[str]:
-        """Names of the data columns that are looked at: those needed, and the one the split goes by."""
-        return [*self.needed, *([] if self.divider is None else [self.divider])]
+        """Names of the data columns that are looked at: those needed, the one the split goes by, those without gaps."""
+        more = [*([] if self.divider is None else [self.divider]), *self.complete]
+        return [
+            *self.needed,
+            *(name for name in dict.fromkeys(more) if name not in self.needed or name == self.divider),
+        ]
 
     @property
     def divider(self) -> str | None:
@@ -86,6 +91,7 @@ def ground(meta: Mapping[str, Any], classes: list[Any] | None, targets: list[str
         fingerprint=field(meta, "training.fingerprint", str, type(None)),
         counts=_counts(meta, classes, targets),
         encoding=_encoding(meta),
+        complete=tuple(texts(meta, "training.complete")) if "complete" in meta["training"] else (),
     )
 
 

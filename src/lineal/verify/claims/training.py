@@ -129,7 +129,7 @@ class _Gathering:
     def __init__(self, ground: Ground, zero: bool, watch: Watch) -> None:
         self._ground, self._zero = ground, zero
         self._store, self._targets = Store(watch), Targets(ground)
-        self._every = self._rows = self._without = self._read = 0
+        self._every = self._rows = self._without = self._read = self._gappy = 0
         self._weights: list[float] = []
         kinds = dict(ground.needed)
         if ground.counts is not None:
@@ -146,6 +146,9 @@ class _Gathering:
         lost = np.zeros(block.rows, dtype=bool)
         for name in ground.counts or ground.targets:
             lost |= cells.gone(block.column(name))
+        gaps = self._gaps(block)
+        self._gappy += int(np.sum(gaps & fitted))
+        fitted = fitted & ~gaps
         self._without += int(np.sum(lost & fitted))
         kept = np.flatnonzero(fitted & ~lost)
         self._read += len(kept)
@@ -161,6 +164,17 @@ class _Gathering:
             except ValueError as error:
                 self._bad["hash"] = str(error)
         self._encode(columns, len(kept) * (1 if ground.counts is None else 2))
+
+    def _gaps(self, block: Cells) -> npt.NDArray[np.bool_]:
+        """Return which rows lack a cell in a column that the file says has none: they were not fitted."""
+        gaps = np.zeros(block.rows, dtype=bool)
+        for name in self._ground.complete:
+            gaps |= cells.gone(block.column(name))
+        for term in self._ground.terms:
+            if term.get("markers") and term["column"] in self._ground.complete:
+                marks = set(term["markers"])
+                gaps |= np.array([text in marks for text in cells.texts(block.column(term["column"]))], dtype=bool)
+        return gaps
 
     def _encode(self, columns: Columns, rows: int) -> None:
         ground = self._ground
@@ -207,6 +221,9 @@ class _Gathering:
     def checked(self, report: Report) -> Examples:
         """Return the rows, every line about them checked."""
         ground = self._ground
+        if ground.complete:
+            words = f"rows that lack a cell in one of {len(ground.complete)} columns are not fitted, as the file says"
+            report.check(words, True, f"{self._gappy} of the rows that are not held out")
         report.check(
             "the number of rows without a target is as stated",
             self._without == ground.without_target,
