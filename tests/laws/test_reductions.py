@@ -257,3 +257,11 @@ def test_estimators_work_inside_the_meta_estimators(iris, binary, meta):
         "separated",
         "not_separable",
     }
+
+
+def test_a_model_of_two_classes_names_the_scheme_that_makes_it_one_of_several():
+    penguins = Path(__file__).resolve().parents[2] / "examples" / "penguins.csv"
+    with pytest.raises(InputError, match="--multiclass ovr"):
+        lineal.fit(penguins, "species", model="squared-hinge")
+    model = lineal.fit(penguins, "species", model="squared-hinge", penalty=0.01, multiclass="ovr")
+    assert model.report["metrics"]["train"]["accuracy"] > 0.95

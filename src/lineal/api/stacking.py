@@ -225,7 +225,8 @@ def stack(
         raise InputError("the final model predicts the target of the stack; say it there, not of the final model.")
     _check_options(FINAL, wanted)
     targets = {name: _own_target(name, options, target, table) for name, options in bases.items()}
-    hidden = list(dict.fromkeys([target, *targets.values()]))
+    named = [one for one in (target, *targets.values()) if isinstance(one, str)]  # values of a target are no column
+    hidden = list(dict.fromkeys(named))
     models: dict[str, Model] = {}
     columns: dict[str, Any] = {}
     for name, options in bases.items():
@@ -234,14 +235,16 @@ def stack(
         _check_options(name, options)
         share = None if deadline is None else deadline.part((folds + 1) / left)
         own = {key: value for key, value in options.items() if key != "target"}
-        own["drop"] = _without(own.get("drop", ()), [other for other in hidden if other != targets[name]])
+        own["drop"] = _without(own.get("drop", ()), [other for other in hidden if other is not targets[name]])
         scores, models[name] = out_of_fold(
             table, targets[name], name=name, folds=folds, seed=seed, by=by, time_limit=share, **own
         )
         left -= folds + 1
         columns |= {column: scores.column(column) for column in scores.column_names}
     held = pa.table(columns)
-    drop = _without(wanted.pop("drop", ()), [*([] if by is None else [by]), *hidden[1:]])
+    drop = _without(
+        wanted.pop("drop", ()), [*([] if by is None else [by]), *(other for other in hidden if other is not target)]
+    )
     whole = beside(table, InMemory(held, "the scores"))
     last = fit(whole, target, seed=seed, drop=drop, time_limit=deadline, **wanted)
     return Stack(models, last, held)
@@ -262,9 +265,11 @@ def read_recipe(path: Path) -> dict[str, Any]:
     return {**{key: value for key, value in recipe.items() if key != "base"}, "bases": recipe["base"]}
 
 
-def _own_target(name: str, options: Mapping[str, Any], target: str, table: Table) -> str:
+def _own_target(name: str, options: Mapping[str, Any], target: Any, table: Table) -> Any:
     """Return what a base model predicts: the target of the stack unless it has its own."""
-    own = options.get("target", target)
+    if "target" not in options:
+        return target
+    own = options["target"]
     if not isinstance(own, str):
         raise InputError(f"the target of the model {name!r} is {own!r}; name one column.")
     table.require(own, f"target column of {name!r},")
