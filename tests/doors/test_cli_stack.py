@@ -201,3 +201,12 @@ def test_a_stack_is_a_model_and_its_members_may_have_targets_of_their_own(table,
 def test_targets_that_are_none_are_refused(bases, final, said, table):
     with pytest.raises(InputError, match=said):
         lineal.stack(table, "y", bases, final=final)
+
+
+def test_a_target_may_be_said_twice(table):
+    options = {"drop": ["house"]}
+    plain = lineal.stack(table, "y", {"m": options}, final=options)
+    same = "".join(["y"])  # another object than the name of the column
+    again = lineal.stack(table, "y", {"m": {**options, "target": same}}, final=options)
+    assert set(again.final.columns) == set(plain.final.columns)
+    np.testing.assert_array_equal(again.final.coef, plain.final.coef)

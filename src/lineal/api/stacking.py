@@ -235,7 +235,7 @@ def stack(
         _check_options(name, options)
         share = None if deadline is None else deadline.part((folds + 1) / left)
         own = {key: value for key, value in options.items() if key != "target"}
-        own["drop"] = _without(own.get("drop", ()), [other for other in hidden if other is not targets[name]])
+        own["drop"] = _without(own.get("drop", ()), _others(hidden, targets[name]))
         scores, models[name] = out_of_fold(
             table, targets[name], name=name, folds=folds, seed=seed, by=by, time_limit=share, **own
         )
@@ -274,6 +274,11 @@ def _own_target(name: str, options: Mapping[str, Any], target: Any, table: Table
         raise InputError(f"the target of the model {name!r} is {own!r}; name one column.")
     table.require(own, f"target column of {name!r},")
     return own
+
+
+def _others(names: Sequence[str], own: object) -> list[str]:
+    """Return the names but one's own, which may be values that have none."""
+    return [name for name in names if not (isinstance(own, str) and name == own)]
 
 
 def _without(drop: Sequence[str], more: Sequence[str]) -> list[str]:
