@@ -135,3 +135,22 @@ def test_trials_stop_early_and_the_final_fit_does_not(monkeypatch: pytest.Monkey
     assert few < many
     losses = {trial["strength"]: trial["log_loss"] for trial in fine["trials"]}
     assert losses[coarse["strength"]] <= 1.001 * losses[fine["strength"]]  # a thousandth is the gap of the trials
+
+
+def test_trials_of_a_large_table_end_where_the_loss_has_clearly_risen(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(160, 100))
+    table = {"y": np.where(x[:, 0] + rng.logistic(size=160) > 0, "a", "b"), **{f"v{j}": x[:, j] for j in range(100)}}
+
+    def losses(limit: int) -> list[float]:
+        monkeypatch.setattr(picking, "CROSS_VALIDATED_MAX_CELLS", limit)
+        monkeypatch.setattr(selection, "COARSE_TRIAL_TOLERANCE", selection.TRIAL_TOLERANCE)
+        return [
+            trial["log_loss"] for trial in lineal.fit(table, "y", validation_size=0.25).report["selection"]["trials"]
+        ]
+
+    all_of_them, few = losses(10**9), losses(0)
+    assert few == all_of_them[: len(few)]
+    assert few[-1] > 1.1 * min(few)
+    assert all(loss <= 1.1 * min(few[: place + 1]) for place, loss in enumerate(few[:-1]))
+    assert len(few) < len(all_of_them)

@@ -108,7 +108,11 @@ def test_the_strength_is_the_one_that_brute_force_picks(folds: int, monkeypatch:
     assert chosen["validation_rows"] == (90 if folds == 5 else (fold == 0).sum())
     assert chosen["folds"] == folds
     assert ("validation rows" if folds == 1 else "in 5 folds") in chosen["reason"]
-    assert [trial["strength"] for trial in chosen["trials"]] == list(GRID[: place + 3]), "two worse ones end the grid"
+    tried = [trial["strength"] for trial in chosen["trials"]]
+    losses = [trial["log_loss"] for trial in chosen["trials"]]
+    far = folds == 1 and losses[-1] > 1.1 * min(losses)  # of a large table one is enough that is a tenth worse
+    assert tried == list(GRID[: len(tried)])
+    assert len(tried) == place + 3 or (far and len(tried) == place + 2), "two worse ones end the grid"
     assert [trial["log_loss"] for trial in chosen["trials"]] == pytest.approx(losses[: place + 3], rel=1e-2)
 
 

@@ -43,6 +43,9 @@ KEPT_MAX_ROWS: Final = 2_000_000
 TRIAL_TOLERANCE, COARSE_TRIAL_TOLERANCE = 1e-4, 1e-3
 """The relative gap at which a trial ends, of a large table the second: trials are compared by their loss, and not kept."""
 
+WORSE: Final = 1.1
+"""How much larger than the best a loss has to be to end coarse trials: weaker penalties take ever more steps."""
+
 SAMPLE_MIN_ROWS: Final = 10_000
 """The least number of rows that a sample has, out of which strengths are picked."""
 
@@ -206,7 +209,7 @@ def cross_validate(
 
     ``weight_sum`` S says that the rows are a sample, of weight T, of those that will be fitted. A trial has the strength
     times S / T then: the same penalty on the sum of the losses, so the same prior, as the strength has on all rows.
-    ``coarse`` trials end at a larger gap.
+    ``coarse`` trials end at a larger gap, and with the first one that is a tenth worse than the best.
     """
     metric, tol = loss.figure, COARSE_TRIAL_TOLERANCE if coarse else TRIAL_TOLERANCE
     parts: list[_Fold] = []
@@ -222,7 +225,7 @@ def cross_validate(
             for strength in grid:
                 figures = [part.trial(family.at(rate * strength), tol, progress) for part in parts]
                 tried.add(strength, figures, parts[0].coef)
-                if strength <= 0.0101 * tried.best[0]:
+                if strength <= 0.0101 * tried.best[0] or (coarse and tried.trials[-1][1] > WORSE * tried.best[1]):
                     break
     except KeyboardInterrupt:
         if interrupt == "raise":
