@@ -35,7 +35,13 @@ def notes(rows, words, common="zzz"):
 def test_a_word_in_every_row_changes_nothing(weighting, penalty):
     fits = [
         lineal.fit(
-            notes(300, 40, common), target="y", text={"note": weighting}, penalty=penalty, test_size=0.0, tol=1e-9
+            notes(300, 40, common),
+            target="y",
+            text={"note": weighting},
+            penalty=penalty,
+            test_size=0.0,
+            tol=1e-9,
+            penalize="standardized",
         )
         for common in ("zzz", "")
     ]
@@ -57,7 +63,12 @@ def test_no_second_derivative_of_all_words_is_made(model):
     resource.setrlimit(resource.RLIMIT_AS, (5 * 2**30, limits[1]))
     try:
         fit = lineal.fit(
-            notes(3000, 40_000), target="y", text={"note": "binary,min=1"}, model=model, penalty="ridge:0.1"
+            notes(3000, 40_000),
+            target="y",
+            text={"note": "binary,min=1"},
+            model=model,
+            penalty="ridge:0.1",
+            penalize="standardized",
         )
     finally:
         resource.setrlimit(resource.RLIMIT_AS, limits)
@@ -70,7 +81,8 @@ def test_such_a_model_is_verified(tmp_path):
     data, model = tmp_path / "t.csv", tmp_path / "m.lineal"
     data.write_text("note,y\n" + "".join(f"{note},{y}\n" for note, y in zip(table["note"], table["y"], strict=True)))
     run = CliRunner().invoke
-    fitted = run(command, ["fit", str(data), "--target", "y", "--text", "note:counts", "-o", str(model)])
+    fitted = run(command, ["fit", str(data), "--target", "y", "--text", "note:counts", "--penalize", "standardized",
+                           "-o", str(model)])  # fmt: skip
     assert fitted.exit_code == 0, fitted.output
     assert "c_j is 1 for note: zzz" in " ".join(fitted.output.split())
     checked = run(command, ["verify", str(model), str(data)])

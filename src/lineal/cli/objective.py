@@ -100,11 +100,15 @@ def scales(stated: object, columns: Sequence[str], texts: Sequence[str] = ()) ->
     ', c_j is 1 for dose and sd_j for age'
     >>> scales(["variance", "raw", "raw", 100.0], ["age", "t: a", "t: b", "u: a"], ["t", "u"])[1]
     ', c_j is 1 for words of t, 10 for words of u and sd_j for age'
+    >>> scales(["variance", "raw", "variance"], ["t: a", "t: every", "t: z"], ["t"])[1]
+    ', c_j is 1 for t: every and sd_j for the others'
     """
     if isinstance(stated, str):
         return {"variance": "sd_j ", "sd": "sd_j ", "raw": ""}.get(stated), ""
     if not isinstance(stated, list) or len(stated) != len(columns):
         return None, ""
+    pairs = list(zip(columns, map(str, stated), strict=True))
+    texts = [text for text in texts if len({unit for name, unit in pairs if name.startswith(f"{text}: ")}) == 1]
     root = "sd" not in stated  # factors of a ridge multiply squares
     whose: dict[str, list[str]] = {}
     for name, unit in zip(columns, stated, strict=True):
