@@ -52,7 +52,7 @@ class VerificationError(LinealError):
     exit_code = 1
 
 
-def near(name: str, known: Iterable[str]) -> str:
+def near(name: object, known: Iterable[str]) -> str:
     """Return a hint naming the nearest known names, or an empty string.
 
     >>> near("speces", ["species", "island"])
@@ -65,6 +65,8 @@ def near(name: str, known: Iterable[str]) -> str:
     import difflib
 
     names = list(known)
+    if not isinstance(name, str):  # whatever was given in place of a name
+        return ""
     hits = [one for one in names if alike(one) == alike(name)][:3]
     hits = hits or difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if not hits:

@@ -96,6 +96,7 @@ def _called(name: str, function: Call, X: Any, y: Any, **options: Any) -> Any:
     values = {
         "X": X, "data": X, "y": y, "target": y, "model": model("table"), "others": (),
         "time_limit": 20.0, "final": {"model": "ridge"}, "bases": {"line": {"model": "ridge"}}, "models": ("ridge",),
+        "names": {}, "over": "strength",
         **options,
     }  # fmt: skip
     needed = [one.name for one in known.values() if one.default is one.empty and one.kind is not one.VAR_POSITIONAL]

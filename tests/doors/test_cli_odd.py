@@ -116,6 +116,7 @@ READING: dict[str, Callable[[str], list[str]]] = {
     "fit --test-file": lambda data: ["fit", "good.csv", "--target", "y", "--test-file", data, "-o", "out.lineal"],
     "fit --recipe": lambda data: ["fit", "good.csv", "--target", "y", "--recipe", data, "-o", "out.lineal"],
     "compare": lambda data: ["compare", data, "--target", "y", "--model", "logistic ridge:1", "--model", "ridge ridge:1"],
+    "sweep": lambda data: ["sweep", data, "--target", "y", "--over", "strength", "-o", "out.csv"],
     "path": lambda data: ["path", data, "--target", "y", "--points", "4", "-o", "out.csv"],
     "predict": lambda data: ["predict", "good.lineal", data, "-o", "out.csv"],
     "predict --proba": lambda data: ["predict", "good.lineal", data, "--proba", "-o", "out.parquet"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from scipy import optimize, sparse
@@ -151,6 +153,8 @@ def test_steps_too_small_just_right_too_large_and_decaying(kind):
     penalty = L1(0.01, penalty_factors) if kind is ProxGradient else Ridge(0.01, penalty_factors)
     source = Memory(as_design(x), y)
     objectives = {}
+    # the steps are those of scaled columns; a step of gradient descent is one of raw columns unless said
+    kind = kind if kind is ProxGradient else functools.partial(GradientDescent, scaled=True)
     for word, solver in {"small": kind(1e-4), "right": kind(0.3), "decay": kind(0.6, decay=0.01)}.items():
         result = fit(source, Squared(1), penalty, solver=solver, max_iter=60)
         objectives[word] = result.objective

@@ -34,7 +34,7 @@ def test_the_command_line_from_fit_to_verify(fitted, capsys):
     assert said.count("a gap can be proven") == 3
     assert run(["show", "m.lineal"]) == 0
     assert "Multi-class" in capsys.readouterr().out
-    assert run(["evaluate", "m.lineal", str(PENGUINS), "--json"]) == 0
+    assert run(["evaluate", "m.lineal", str(PENGUINS), "--rows", "all", "--json"]) == 0
     measured = json.loads(capsys.readouterr().out)
     assert run(["predict", "m.lineal", str(PENGUINS), "--json"]) == 0
     predicted = json.loads(capsys.readouterr().out)

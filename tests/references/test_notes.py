@@ -21,7 +21,7 @@ def test_one_pass_of_the_binary_perceptron():
     assert table["update"].tolist() == ["none", "+ [1, 3, 2]", "none", "none", "- [1, 2, 3]"]
     assert table["weights"].tolist() == [[-1, 0, 0], [-1, 0, 0], [0, 3, 2], [0, 3, 2], [0, 3, 2]]
     assert table["step"].tolist() == [1, 2, 3, 4, 5]
-    assert table["row"].tolist() == [0, 1, 2, 3, 4]
+    assert table["row_index"].tolist() == [0, 1, 2, 3, 4]
     assert model.intercept_.tolist() == [-1]
     assert model.coef_.tolist() == [[1, -1]]
     assert model.mistakes_ == 2

@@ -114,7 +114,7 @@ def lineal(context: click.Context) -> None:
     type=click.FloatRange(min=0, min_open=True),
     default=1e-6,
     show_default=True,
-    help="The proven relative gap at which the fit is called optimal; 1e-3 is several times faster on large tables.",
+    help="The proven relative gap at which the fit is called optimal; 1e-3 is faster on large tables.",
 )
 @roles
 @positive

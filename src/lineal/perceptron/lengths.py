@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.separation.gathering import matrix
+from lineal.separation import gathering
 from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
@@ -32,10 +32,16 @@ def radius(source: Source) -> float:
 
 
 def longest(block: Block) -> float:
-    """Return the largest length of a block's rows of positive weight."""
-    x: Any = matrix(block.design)
-    x = x if block.weight is None else x[block.weight > 0.0]
-    size = float(abs(x).max()) if x.shape[0] else 0.0
+    """Return the largest length of a block's rows of positive weight, some rows at a time where they are many cells."""
+    rows = np.arange(block.n_rows) if block.weight is None else np.flatnonzero(block.weight > 0.0)
+    step = max(gathering.MAX_CELLS // block.design.shape[1], 1)
+    pieces = (rows[at : at + step] for at in range(0, len(rows), step))
+    return float(np.max([_longest(gathering.matrix(block.design, piece)) for piece in pieces], initial=0.0))
+
+
+def _longest(x: Any) -> float:
+    """Return the largest length of the rows of a matrix; NaN where a row holds NaN or infinity."""
+    size = float(abs(x).max())
     if not 0.0 < size < math.inf:
         return 0.0 if size == 0.0 else math.nan
     x = x * (1.0 / size)

@@ -243,6 +243,11 @@ def perceptron_mistakes_below_zero(case):
     evidence_of(case)["mistakes"] = -1
 
 
+@mutation("perceptron", "standardized columns are said")
+def perceptron_standardized_altered(case):
+    evidence_of(case)["standardized"] = "yes"
+
+
 @mutation("perceptron", "within the bound")
 def perceptron_mistakes_beyond_the_bound(case):
     evidence_of(case)["mistakes"] = 52

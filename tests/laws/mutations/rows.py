@@ -100,7 +100,7 @@ def fill_of_a_full_column_altered(case):
 
 @mutation("linear", "every boolean term")
 def boolean_fill_altered(case):
-    term(case, "smoker")["fill"] = 0.0
+    term(case, "smoker")["fill"] += 0.01
 
 
 @mutation("linear", "every boolean term")

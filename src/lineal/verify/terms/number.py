@@ -81,6 +81,7 @@ class Mean:
     def __init__(self, fill: float | None) -> None:
         # (columns of an array have no fill)
         self._fill, self._below, self._above = math.nan if fill is None else float(fill), 0, 0
+        self._next = (-math.inf, math.inf)  # the numbers next to the fill on either side
         self._count, self._sums, self._sizes = 0, list[float](), list[float]()
         self.low, self.high = math.inf, -math.inf
 
@@ -89,16 +90,19 @@ class Mean:
         present = numbers[~np.isnan(numbers)]
         if len(present):
             self._count += len(present)
-            self._below += int(np.count_nonzero(present < self._fill))
-            self._above += int(np.count_nonzero(present > self._fill))
+            below, above = present[present < self._fill], present[present > self._fill]
+            self._below, self._above = self._below + len(below), self._above + len(above)
+            low, high = self._next
+            self._next = float(np.max(below, initial=low)), float(np.min(above, initial=high))
             self._sums.append(total(present))
             self._sizes.append(float(np.sum(np.abs(present))))
             self.low, self.high = min(self.low, float(present.min())), max(self.high, float(present.max()))
 
     def wrong(self, fill: float) -> str | None:
-        """Return a sentence if ``fill`` is not the mean, up to the rounding of a plain sum, nor a median, else None.
+        """Return a sentence if ``fill`` is not the mean, up to the rounding of a plain sum, nor the median, else None.
 
-        Of a median, no more than half of the numbers are on either side.
+        Of a median, no more than half of the numbers are on either side; where it is none of them, it is halfway between
+        the two in the middle.
         """
         if not self._count:
             return "no cell is present"
@@ -106,6 +110,8 @@ class Mean:
         # A sum of n terms may be off by n eps times the sum of their sizes; blocked sums are far better.
         if abs(fill - mean) <= 2.0**-52 * (self._count + 4) * total(np.array(self._sizes)) / self._count:
             return None
-        if fill == self._fill and 2 * max(self._below, self._above) <= self._count:
+        between = self._below + self._above == self._count
+        halves = fill == self._fill and 2 * max(self._below, self._above) <= self._count
+        if halves and (not between or fill == float(np.mean(self._next))):
             return None
         return f"the fill is {fill!r}, the mean of the present cells is {mean!r}"
