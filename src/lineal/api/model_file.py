@@ -33,17 +33,8 @@ STREAM: Final = ("iterate", "iterate_sum", "progress")
 """What a stream is continued from."""
 
 ARRAYS: Final = (
-    "coef",
-    "charges",
-    "lower",
-    "upper",
-    "covariance",
-    "direction",
-    "null_space",
-    "theta",
-    "center",
-    *STREAM,
-)
+    "coef", "charges", "lower", "upper", "covariance", "direction", "null_space", "theta", "center", *STREAM,
+)  # fmt: skip
 
 
 def load(path: str | os.PathLike[str]) -> Model:
