@@ -67,10 +67,10 @@ def _dual(
     bent = hessian @ shift - own
     # every sum of the gram is off by at most this share of the product of two columns' norms
     share = (16 + min(rows, 1000 + rows / 16384) + 4 * len(shift)) * EPS
+    # what the penalty adds to the diagonal is rounded with every sum that it is part of
+    held = (4 + len(shift)) * EPS
     size = np.sqrt(problem.moments.square)[:, None]
     moved = float(np.sum(size * np.abs(shift)))
-    mismatch = (
-        0.5 * max(float(np.vdot(shift, bent)), 0.0) + 0.5 * share * moved**2 + 4 * EPS * float(np.vdot(shift, own))
-    )
+    mismatch = 0.5 * max(float(np.vdot(shift, bent)), 0.0) + 0.5 * share * moved**2 + held * float(np.vdot(shift, own))
     slopes = here.gradient - penalty.gradient(coef)
-    return Dual(mismatch, 0.0, slopes - bent, reach, here.slope), share * moved * size + 4 * EPS * np.abs(own)
+    return Dual(mismatch, 0.0, slopes - bent, reach, here.slope), share * moved * size + held * np.abs(own)
