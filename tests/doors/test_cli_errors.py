@@ -146,6 +146,48 @@ def test_predictions_are_never_written_over_an_input(folder: Path, lineal: Linea
         assert (folder / name).read_bytes() == before
 
 
+def test_predictions_are_refused_a_name_of_no_format(folder: Path, lineal: Lineal) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    assert lineal("fit", "good.csv", "--target", "y")[0] == 0
+    refused(lineal("predict", "good.lineal", "good.csv", "-o", "out.xlsx"), "out.xlsx", ".csv or .parquet")
+    assert names(folder) == ["good.csv", "good.lineal"]
+
+
+@pytest.mark.parametrize("model", ["logistic", "svm", "perceptron"])
+def test_measured_numbers_are_no_classes(folder: Path, lineal: Lineal, model: str) -> None:
+    (folder / "n.csv").write_text("x,y\n" + "".join(f"{i % 9},{i * 0.37:.2f}\n" for i in range(50)))
+    refused(
+        lineal("fit", "n.csv", "--target", "y", "--model", model, "--test-size", "0"), "50 different", "model linear"
+    )
+    (folder / "n.csv").write_text("x,y\n" + "".join(f"{i % 9},{i % 3 * 0.5}\n" for i in range(50)))
+    assert lineal("fit", "n.csv", "--target", "y", "--model", model, "--accept")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "accepted"),
+    [
+        (["--solver", "gradient-descent:step=abc"], "a number or numbers with colons between them (2:1:0.5)"),
+        (["--solver", "sgd:epochs=2.5"], "a whole number"),
+        (["--solver", "sgd:shuffle=maybe"], "true or false"),
+    ],
+)
+def test_an_option_of_a_solver_is_explained_in_words(
+    folder: Path, lineal: Lineal, given: list[str], accepted: str
+) -> None:
+    (folder / "n.csv").write_text("x,y\n" + "".join(f"{i % 9},{i * 0.37}\n" for i in range(50)))
+    said = lineal("fit", "n.csv", "--target", "y", *given)
+    refused(said, accepted)
+    assert "float" not in said[2]
+    assert "tuple" not in said[2]
+
+
+def test_a_variance_of_zero_is_no_misspelled_name(folder: Path, lineal: Lineal) -> None:
+    (folder / "n.csv").write_text("x,y\n" + "".join(f"{i % 9},{i * 0.37}\n" for i in range(50)))
+    said = lineal("fit", "n.csv", "--target", "y", "--model", "bayes:noise=0")
+    refused(said, "bayes:noise=0", "above 0")
+    assert "Did you mean" not in said[2]
+
+
 def test_proba_of_a_number_is_refused(folder: Path, lineal: Lineal) -> None:
     (folder / "n.csv").write_text("x,y\n" + "".join(f"{i % 9},{i * 0.37}\n" for i in range(50)))
     assert lineal("fit", "n.csv", "--target", "y")[0] == 0

@@ -161,7 +161,7 @@ def _variances(text: str, rest: str) -> tuple[tuple[str, str], ...]:
         if key not in ("noise", "prior") or key in options or number is None or not number > 0.0:
             raise InputError(
                 f"the model is {text!r}; after the colon of bayes stand the variances that are known, numbers above 0: "
-                f"noise=0.5,prior=0.1, or one of them.{near(key, ('noise', 'prior'))}"
+                f"noise=0.5,prior=0.1, or one of them.{'' if key in ('noise', 'prior') else near(key, ('noise', 'prior'))}"
             )
         options[key] = value
     return tuple(options.items())
@@ -266,6 +266,16 @@ def read_solver(text: str | Solver) -> str | Solver:
     return solver
 
 
+_ACCEPTED: Final = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "tuple[float, ...]": "numbers with colons between them (2:1:0.5)",
+    "None": "the word none",
+}
+"""What the types of a solver's options are called in a sentence."""
+
+
 def _value(solver: str, key: str, text: str, kind: str) -> Any:
     """Read an option of a solver, whose type is written ``kind``."""
     types = {part.strip() for part in kind.split("|")}
@@ -283,7 +293,8 @@ def _value(solver: str, key: str, text: str, kind: str) -> Any:
         return number
     if types & {"str"} or any(part.startswith("Literal") for part in types):
         return text
-    raise InputError(f"the option {key} of the solver {solver} is {text!r}; it must be {kind.replace('|', 'or')}.")
+    accepted = " or ".join(words for name, words in _ACCEPTED.items() if name in types)
+    raise InputError(f"the option {key} of the solver {solver} is {text!r}; accepted is {accepted}.")
 
 
 def read_start(start: object, columns: Sequence[str], outputs: int) -> Array | None:

@@ -82,9 +82,10 @@ def run(
     else:
         screen = Screen()
         screen.print(*page(answer, screen.width))
-        note = "" if trace is None else f" Its {len(fitted.trace or ())} steps are in {trace}."
+        taken = len(fitted.trace or ())
+        note = "" if trace is None else f" The trace of {taken} step{'' if taken == 1 else 's'} is in {trace}.\n"
         # never wrapped: it is copied
-        click.echo(f"\nWritten to {path}.{note} To let an independent program check it:\n{check}")
+        click.echo(f"\nWritten to {path}.{note or ' '}To let an independent program check it:\n{check}")
     return 0 if accept else fitted.verdict.exit_code
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from lineal.api.model_file import load
 from lineal.cli.decisions import costs_of
 from lineal.cli.opening import DataFile, stack_at
-from lineal.cli.output import JsonLines, apart, sink
+from lineal.cli.output import JsonLines, apart, sink, table_file
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
 from lineal.designs.design import Design
@@ -56,6 +56,8 @@ def run(
     if proba and fitted.target.kind != "classes":
         raise InputError(f"--proba asks for class probabilities, but {model} predicts a number; leave --proba out.")
     apart(output, "-o", model, *data.files, costs)
+    if output is not None and (output.is_file() or not output.exists()):  # a pipe or a device has no ending
+        table_file(output, "-o")
     matrix = costs_of(costs, fitted)
     rule = None if threshold is None and matrix is None else fitted.rule(threshold, matrix)
     table = data.open()

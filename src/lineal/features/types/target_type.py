@@ -143,6 +143,11 @@ def decide(surveys: list[Column], table: Table, model: Model) -> Decided | Rerea
             raise InputError(_not_number(survey, table))
         check_whole(survey, table, target=True)
         return _number(survey, model)
+    if numeric and not survey.values.whole and different > 2 and survey.present < 2 * different:
+        raise InputError(
+            f"the target {name!r} is a number, {different} different values in {survey.present} rows of {table.origin}, so that"
+            " no class could be learned; predict it as a number (model linear), or give a target that holds classes."
+        )
     if survey.straight and not _are_labels(survey, numeric):
         return Reread(name)
     return _classes(survey, numeric, model)
