@@ -12,6 +12,7 @@ from lineal.certify.afar import prove_by
 from lineal.certify.baseline import baseline_fit
 from lineal.certify.quadratic_core import core_gap
 from lineal.designs import as_design
+from lineal.errors import InputError
 from lineal.fitting.fitting import fit
 from lineal.fitting.stopping import QUIET
 from lineal.losses import Hinge, Huber, Logistic, Poisson, Softmax, Squared, SquaredHinge
@@ -185,3 +186,21 @@ def test_coefficients_without_loss_have_none_in_exact_fractions(seed):
         ]
         eta = sum(terms, Fraction(float(more)))
         assert s == 0.0 or (eta if own else -eta) >= 1
+
+
+@pytest.mark.parametrize("loss", [Squared(1), Huber(1.0), Huber(1e-165)], ids=["squared", "wide", "narrow"])
+def test_targets_whose_squares_underflow_are_refused(loss):
+    """Every loss would be zero, every gap too: at zero as at the optimum."""
+    x = np.random.default_rng(0).normal(size=(30, 2))
+    y = (x @ [1.0, -2.0])[:, None]
+    with pytest.raises(InputError, match="so small that doubles cannot hold their squares; change its unit"):
+        fit(Memory(as_design(x), 1e-165 * y), loss, NoPenalty(3))
+    assert fit(Memory(as_design(x), 0.0 * y), loss, NoPenalty(3)).verdict.kind == "optimal"
+
+
+def test_small_targets_and_thresholds_are_fitted():
+    x = np.random.default_rng(0).normal(size=(30, 2))
+    y = (x @ [1.0, -2.0])[:, None]
+    found = fit(Memory(as_design(x), 1e-120 * y), Huber(1e-120), NoPenalty(3))
+    np.testing.assert_allclose(found.coef[1:, 0], [1e-120, -2e-120], rtol=1e-6)
+    assert fit(Memory(as_design(x), y), Huber(1e-165), NoPenalty(3)).verdict.gap is not None

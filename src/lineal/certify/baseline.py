@@ -28,6 +28,9 @@ MAX_EXPONENT = 700.0
 MAX_WIDTH = 500
 """Columns up to which the second derivative of all is made, though only that of a few is looked at."""
 
+TINY_LOSS = 1e-270
+"""Of a smaller loss, shares such as a gap have too few digits, or none: doubles end at 2e-308."""
+
 
 @dataclass(frozen=True)
 class Baseline:
@@ -61,8 +64,19 @@ def baseline_fit(problem: Problem) -> Baseline:
                 f"the {problem.loss.name} loss of the null fit is beyond what doubles hold, with offsets up to "
                 f"{problem.moments.offset:.3g} in size; change the unit of target and offset."
             )
+        _refuse_tiny(problem, baseline)
         problem.baseline = baseline
     return problem.baseline
+
+
+def _refuse_tiny(problem: Problem, baseline: Baseline) -> None:
+    """Refuse targets whose residuals are there, but whose squares, and all that could be said of gaps, underflow."""
+    squares = problem.loss.smooth and not problem.loss.unbounded
+    if squares and baseline.value < TINY_LOSS and np.any(problem.evaluate(baseline.coef).slope > 0.0):
+        raise InputError(
+            f"the {problem.loss.name} loss of the null fit is {baseline.value:.2g}: the target holds numbers so small that "
+            "doubles cannot hold their squares; change its unit."
+        )
 
 
 def begin(problem: Problem) -> Array:

@@ -74,7 +74,7 @@ class Huber(Scalar):
 
     def wider(self, value: float) -> tuple[Loss, ...]:
         """Return Huber's losses of falling thresholds, where residuals of T^2 / 2 + value = T |r| are far beyond T."""
-        ratio = value / self.threshold**2
+        ratio = value / self.threshold / self.threshold  # whose square may underflow
         # residuals of 1e3 thresholds leave too few rows that bend: thousands of Newton steps led nowhere
         if not 1e3 < ratio < math.inf:
             return ()
