@@ -43,6 +43,8 @@ Array = npt.NDArray[np.float64]
 
 MAX_STEPS_SHOWN: Final = 100
 """Steps that are printed; files and --json hold all."""
+MAX_UNBROKEN_SUM: Final = 30
+"""Characters of a score written as a sum that stay on one line."""
 
 MAX_COLUMNS_SHOWN: Final = 8
 """Columns up to which the weights of a step are printed."""
@@ -242,6 +244,9 @@ def _grid(ledger: StepLog, points: Points) -> Grid:
     for name in names:
         right = name in ("Epoch", "Step", "Row", "Score", "Angle", "After")
         grid.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+    sums = (score for line in ledger.lines[:MAX_STEPS_SHOWN] for score in _scores(line))
+    # updates and weights are the ones to be broken, unless sums take all the width
+    grid.columns[names.index("Score")].no_wrap = max(map(len, sums), default=0) <= MAX_UNBROKEN_SUM
     for line in ledger.lines[:MAX_STEPS_SHOWN]:
         cells = [str(line.epoch)] if many else []
         cells += [str(line.step), str(line.row + 1)]
