@@ -79,18 +79,23 @@ def test_so_they_are_at_corners(loss, apart):
         assert other.objective - result.objective <= other.verdict.gap + 1e-10
 
 
+@pytest.mark.parametrize("centered", [False, True])
 @pytest.mark.parametrize("seed", sorted(set(range(20)) - {4, 10, 13, 16, 19}))  # whose columns have digits enough
-def test_a_frame_has_the_scores_of_the_columns_as_they_are(seed):
+def test_a_frame_has_the_scores_of_the_columns_as_they_are(seed, centered):
     """Z c = X b in fractions, but for half a unit of every entry of Z; and back again."""
     rng = np.random.default_rng(seed)
     n, p = 12, 4
     x = np.column_stack([np.ones(n), rng.normal(size=(n, p - 1)) + 10.0 ** rng.integers(0, 7)])
     x[:, 3] = x[:, 1] * (1.0 + 1e-9 * rng.normal(size=n))
     free = np.array([[0, 1, 3], [0], [0, 1]][seed % 3])
-    z, multiples = _projected(x, np.full(n, np.sqrt(1.0 / n)), free)
+    center = np.zeros(p)
+    if centered:  # a whole number near every mean, so that taking it off rounds nothing
+        center[1:] = np.round(x[:, 1:].mean(axis=0))
+        x[:, 1:] = np.round((x[:, 1:] - center[1:]) * 2.0**26) * 2.0**-26 + center[1:]
+    z, multiples = _projected(x - center, np.full(n, np.sqrt(1.0 / n)), free, center)
     assert np.all(np.delete(multiples, free, axis=0) == 0.0)
-    untouched = ~multiples.any(axis=0)
-    assert np.array_equal(z[:, untouched], x[:, untouched])
+    untouched = ~(multiples - center * np.eye(p, 1)).any(axis=0)
+    assert np.array_equal(z[:, untouched], (x - center)[:, untouched])
     assert not np.any(multiples[~untouched])
     for i in range(n):
         for j in range(p):

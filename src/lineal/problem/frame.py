@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from lineal.algebra.doubled import Doubled, two_product
+from lineal.algebra.doubled import Doubled, two_product, two_sum
 from lineal.designs import as_design
 from lineal.designs.center import less, plain_columns, sparse_columns, unrounded
 from lineal.designs.design import Design
@@ -142,11 +142,10 @@ def projected(problem: Problem) -> Frame | None:
         center = np.where(np.all([unrounded(block.design, center) for block in blocks], axis=0), center, 0.0)
     x = np.concatenate([block.design.dense() for block in blocks]) - center
     weight = np.concatenate([block.weights for block in blocks])
-    projection = _projected(x, np.sqrt(weight / weight.sum()), free)
+    projection = _projected(x, np.sqrt(weight / weight.sum()), free, center)
     if projection is None:
         return None
     z, multiples = projection
-    multiples[0] += center
     used = np.flatnonzero(multiples.any(axis=1))
     edges = np.cumsum([block.n_rows for block in blocks])[:-1]
     designs = [_plain(part, intercept=problem.intercept) for part in np.split(z, edges)]
@@ -155,30 +154,33 @@ def projected(problem: Problem) -> Frame | None:
     return Frame(inner, used, multiples[used], exact=False)
 
 
-def _projected(x: Array, root: Array, free: Index) -> tuple[Array, Array] | None:
+def _projected(x: Array, root: Array, free: Index, center: Array) -> tuple[Array, Array] | None:
     """Return Z and M, or None where nothing is won or a column is lost; ``root`` are the roots of the rows' weights.
 
-    Free columns that are apart from each other stay as they are, to the last digit: their coefficients may be as large as the
-    others are close to them, and so would be the effect of any rounding. Only the others are rounded.
+    ``center`` has been taken off x, and is part of the first row of M. Free columns that are apart from each other stay as they
+    are, to the last digit: their coefficients may be as large as the others are close to them, and so would be the effect of
+    any rounding. Only the others are rounded, and they are less what M says after its own rounding.
     """
     scaled = root[:, None] * x
     length = np.sqrt((scaled**2).sum(axis=0))
     kept, close = _apart(scaled / np.where(length > 0.0, length, 1.0), free)
     if not len(close):
         return None
-    multiples = np.zeros((x.shape[1], x.shape[1]))
+    multiples, first = np.zeros((x.shape[1], x.shape[1])), np.eye(x.shape[1], 1)
     rest = Doubled.of(x[:, close].copy())
     for _ in range(2):  # corrected once, a remainder of 1e-12 has most of its digits
         turn, *_ = np.linalg.lstsq(scaled[:, kept], root[:, None] * rest.high, rcond=None)
         multiples[np.ix_(kept, close)] += turn
         rest = Doubled.of(x[:, close].copy())
+        whole = multiples + center * first
         for k in kept:
-            rest = rest + -Doubled(*two_product(x[:, k : k + 1], multiples[k, close][None, :]))
+            for part in two_sum(whole[k, close], -center[close] * first[k]):  # what is left to take off, exactly
+                rest = rest + -Doubled(*two_product(x[:, k : k + 1], part[None, :]))
     z = x.copy()
     z[:, close] = rest.round()
     share = np.sqrt(((root[:, None] * z[:, close]) ** 2).sum(axis=0)) / length[close]
     # Of a column of which less than 1e-14 is left, rounding made most: its coefficient would have no digits.
-    return None if np.any(share < 1e-14) else (z, multiples)
+    return None if np.any(share < 1e-14) else (z, whole)
 
 
 def _apart(unit: Array, free: Index) -> tuple[Index, Index]:
