@@ -26,10 +26,15 @@ def of_claims(case: Case, claims: Iterable[Claim]) -> list[Outcome]:
             f"{claim.problem.loss.name}{' (SGD)' if case.door.startswith('SGD') else ''}",
             claim.verdict.kind,
             claim.verdict.sentence,
-            lambda claim=claim: judge(claim),
+            lambda claim=claim: [*worded(claim.verdict.sentence), *judge(claim)],
         )
         for claim in claims
     ]
+
+
+def worded(sentence: str) -> list[Violation]:
+    """Return what is wrong with a sentence whatever it is about: a reason that is missing where one is announced."""
+    return [Violation("wording", 0.1, sentence)] if ": ;" in sentence or ": ." in sentence or "; ;" in sentence else []
 
 
 def known(row: str, kind: str, sentence: str, found: list[Violation]) -> Outcome:

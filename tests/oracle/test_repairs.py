@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import flint
 import numpy as np
+import numpy.typing as npt
 import pytest
 import scipy.sparse
 
@@ -247,15 +250,36 @@ def test_a_column_with_an_unseen_charge_may_spare_the_penalty_factors_of_others(
     assert refuted(stationary.ask(case)) == [], case.code
 
 
+def far_integers(base: float, seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Return whole numbers far from zero beside a column of noise, classes split between two of them."""
+    draw = np.random.default_rng(seed)
+    whole = draw.permutation(np.arange(22))
+    return np.column_stack([base + whole.astype(np.float64), draw.normal(size=22)]), (whole > 10).astype(np.int64)
+
+
 def test_no_margin_is_stated_that_is_below_zero() -> None:
-    """Integers at 1.5e15: the rounded separator of length one mistakes rows, and gamma = -1e-14 was called the maximum."""
-    draw = np.random.default_rng(3)
-    x = np.column_stack([1.5e15 + draw.permutation(np.arange(22.0)), draw.normal(size=22)])
-    y = (x[:, 0] > 1.5e15 + 10.0).astype(int)
+    """Integers at 4e15: the rounded separator of length one mistakes rows, and gamma = -1e-14 was called the maximum."""
+    x, y = far_integers(4e15, 2)
     with pytest.raises(lineal.InputError, match="Subtract a constant"):
-        lineal.Perceptron(bound=True).fit(x, y)
+        lineal.maximum_margin(x, y)
     assert lineal.Perceptron().fit(x, y).verdict_.kind == "separated"
-    assert lineal.maximum_margin(x - [1.5e15, 0.0], y).gamma > 0.0
+    assert lineal.maximum_margin(x - [4e15, 0.0], y).gamma > 0.0
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_the_margin_that_is_stated_far_from_zero_is_reached(seed: int) -> None:
+    """In fractions: no row is nearer to the boundary than gamma."""
+    x, y = far_integers(1.5e15, seed)
+    found = lineal.maximum_margin(x, y)
+    w = [Fraction(float(value)) for value in np.ravel(found.coef)]
+    rows = [[1, *map(Fraction, map(float, row))] for row in x]
+    least = min(
+        (1 if k else -1) * sum(a * b for a, b in zip(w, row, strict=True)) for row, k in zip(rows, y, strict=True)
+    )
+    squared = sum(a * a for a in w[1:])
+    assert 0 < found.gamma <= found.upper
+    assert Fraction(found.gamma) ** 2 * squared <= least**2
+    assert least > 0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -273,7 +297,8 @@ def test_whoever_states_no_margin_is_not_refused_one(seed: int) -> None:
 def test_the_margin_of_far_columns_is_refused_in_a_sentence_by_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = [f"{1500000000000000 + k},{np.sin(k):.4f},{'b' if k > 10 else 'a'}\n" for k in range(22)]
+    x, y = far_integers(4e15, 2)
+    rows = [f"{row[0]:.0f},{row[1]!r},{'ab'[k]}\n" for row, k in zip(x.tolist(), y, strict=True)]
     (tmp_path / "t.csv").write_text("t,z,y\n" + "".join(rows))
     assert run(["separable", str(tmp_path / "t.csv"), "--target", "y"]) == 0
     assert run(["separable", str(tmp_path / "t.csv"), "--target", "y", "--bound"]) == 2
@@ -367,3 +392,56 @@ def test_the_evidence_of_wild_weights_is_verified(tmp_path: Path) -> None:
     container.write(tmp_path / "forged.lineal", meta, arrays)
     with pytest.raises(Refused):
         verify(tmp_path / "forged.lineal", tmp_path / "t.csv")
+
+
+def test_a_margin_is_known_where_rounding_is_not_small_beside_it() -> None:
+    """Scores of time stamps: their rounding was taken off the margin, half a percent of it, and is not in it."""
+    x = 1.7e18 + 1e6 * np.array([34.0, 40.0, 57.0, 96.0, 104.0, 132.0, 143.0, 190.0])[:, None]
+    y = np.array([1, 1, 1, 1, 0, 0, 0, 0])
+    case = Case("Perceptron", {"variant": "pocket", "bound": True, "tie": "positive", "fit_intercept": True}, x, y)
+    assert refuted(boundaries.ask(case)) == [], case.code
+    found = lineal.maximum_margin(x, y, augmented=True)
+    middle = Fraction(float(x[3, 0] + x[4, 0])) / 2
+    assert abs(found.gamma * float(middle) / 4e6 - 1.0) < 1e-4  # the weights of length 1 are doubles, and so few digits
+    assert found.gamma <= found.upper
+
+
+def test_every_ending_has_its_reason() -> None:
+    """A fit that was proven before its coefficients were made those of least norm ended with no reason at all."""
+    near = np.array(
+        [
+            [0.6417251262159712, -0.14221964929354905],
+            [0.11999430001778152, 0.08964797587748637],
+            [0.6417251262159712, -0.14221964929354905],
+            [0.6417251262159712, -0.14221964929354905],
+            [0.6417251262159712, -0.14221964929354905],
+            [0.6417251262159712, -0.14221964929354905],
+            [0.6417251262159712, -0.14221964929354905],
+        ]
+    )
+    stamps = 1.7e18 + np.array([24999936.0, 22000128.0, *[24999936.0] * 5])
+    y = np.array(
+        [
+            3.5043918442560877,
+            -0.4739168246727523,
+            1.6312098328027815,
+            0.3295086890754588,
+            0.5152063369725772,
+            -0.7227542191082704,
+            0.8364490168606701,
+        ]
+    )
+    case = Case("fit", {"model": "huber:1.0", "penalty": "none"}, np.column_stack([near, stamps]), y)
+    assert refuted(of_claims(case, doors.ask(case)[0])) == [], case.code
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_frame_says_what_it_takes_off_after_rounding(seed: int) -> None:
+    """Center and multiple were added and rounded, and scores in the frame were a constant of 1e-10 from those of the columns."""
+    draw = np.random.default_rng(seed)
+    x = np.array([12371568.0, 17632.0, 2049727.0]) + draw.normal(size=(3, 3))
+    case = Case(
+        "fit", {"model": "quantile:0.2", "penalty": "none", "bounds": {"x0": (0.05, 0.2)}}, x, draw.normal(size=3)
+    )
+    case = replace(case, weight=np.array([2.7e6, 2.1e7, 3.1e-6]))
+    assert refuted(of_claims(case, doors.ask(case)[0])) == [], case.code

@@ -316,7 +316,7 @@ class Run:
             return self.stopped
         stopped = self.stopped
         if not (self.out_of_budget or proof is None):
-            stopped = explained(self.problem, self.coef, stopped, proof.gap)
+            stopped = explained(self.problem, self.coef, stopped or ROUNDING, proof.gap)
         diverged = solver.diverged(self.problem, [record.objective for record in self.trace])
         return "; ".join(filter(None, (stopped, diverged)))
 

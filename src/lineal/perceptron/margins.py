@@ -194,10 +194,13 @@ def widest(cloud: Cloud, start: Array, *, held: bool) -> Margin:
             coef, used, counts = exact
             if _reached(cloud, coef) > gamma:
                 gamma, best = _reached(cloud, coef), coef
+    upper = _exact_length(cloud, used, counts, radius, held)
+    if upper - gamma > BOUNDS_REL_TOL * upper:
+        gamma = max(gamma, _exactly_reached(cloud, best))
     several = cloud.outputs > 1
     return Margin(
         gamma=float(gamma),
-        upper=_exact_length(cloud, used, counts, radius, held),
+        upper=upper,
         radius=radius,
         coef=best,
         rows=tuple(cloud.numbers[used // cloud.outputs if several else used].tolist()),
@@ -310,9 +313,26 @@ def _scaled(cloud: Cloud, coef: Array, held: bool) -> Array:
 
 def _reached(cloud: Cloud, coef: Array) -> float:
     """Return the least margin, less what rounding may have added."""
-    margin = cloud.apart(coef)
+    return float(np.min(cloud.apart(coef))) - _rounding(cloud, coef)
+
+
+def _rounding(cloud: Cloud, coef: Array) -> float:
+    """Return a bound on the rounding error of a margin."""
     size = float(np.max(np.abs(coef).T @ cloud.largest))
-    return float(np.min(margin)) - 4 * (len(coef) + 4) * np.finfo(np.float64).eps * size
+    return 4 * (len(coef) + 4) * np.finfo(np.float64).eps * size
+
+
+def _exactly_reached(cloud: Cloud, coef: Array) -> float:
+    """Return the least margin, made of integers and rounded downwards, where few rows can have it; otherwise -inf."""
+    margin = cloud.apart(coef)
+    ids = cloud.ids[margin <= np.min(margin) + 2.0 * _rounding(cloud, coef)]
+    if len(ids) > EXACT_PROOF_MAX_ROWS:
+        return -np.inf
+    m, e = mantissas(np.vstack([cloud.whole_z(ids), coef.T.ravel()]))
+    base = int(np.min(e))
+    z = shifted(m, e, base)
+    least = Fraction(int(min(z[:-1] @ z[-1]))) * Fraction(2) ** (2 * base)
+    return float(least) * (1.0 - 8.0 * np.finfo(np.float64).eps)  # the length of coef is 1 up to that
 
 
 def _length(cloud: Cloud, ids: Index, weights: Array, radius: float, held: bool) -> float:

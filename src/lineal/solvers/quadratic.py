@@ -101,7 +101,7 @@ def jump(gram: Array, costs: CoordinateCosts, z: Array, slope: Array, coupled: b
             # The first sign or bound on the way ends the step; that coefficient then rests.
             edge = np.where(step < 0.0, lower[on], upper[on])
             edge = np.where(
-                (linear[on] > 0.0) & (at * step < 0.0),
+                (linear[on] > 0.0) & (np.sign(at) * np.sign(step) < 0.0),
                 np.where(step < 0.0, np.maximum(edge, 0.0), np.minimum(edge, 0.0)),
                 edge,
             )
