@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from lineal.certify.wording import exact
+from lineal.model.summary import no_errors
 from lineal.model.verdict import KINDS, Verdict, worst
+from lineal.penalties import NoPenalty
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "verdicts.md").read_text()
 EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
@@ -35,6 +38,30 @@ def test_it_survives_its_file(kind):
     gap = math.inf if kind.has_gap else None
     data = Verdict(kind.name, "Sentence.", gap, None, {"seen": 3}, "reason").to_dict()
     assert Verdict.from_dict(data).to_dict() == data
+
+
+@EVERY
+def test_a_meaning_continues_the_words_the_fit(kind):
+    assert re.fullmatch(r"(is|has|was|found|proved|learned) [a-z][^.]*", kind.meaning)
+
+
+def test_what_was_counted_is_proven_without_a_gap():
+    verdict = exact("counted from 277 rows of 3 classes", {"rows": 277, "classes": 3})
+    assert (verdict.kind, verdict.proven, verdict.exit_code) == ("exact", True, 0)
+    assert verdict.gap is verdict.relative_gap is verdict.reason is None
+    assert verdict.sentence == "Exact: counted from 277 rows of 3 classes; nothing was optimized."
+    assert Verdict.from_dict(verdict.to_dict()) == verdict
+
+
+def test_what_was_counted_has_no_standard_errors_and_says_why():
+    reason = no_errors(NoPenalty(2), "exact", "Exact: counted.")
+    assert reason is not None
+    assert "counted or looked up" in reason
+
+
+def test_one_member_that_is_unfinished_speaks_for_exact_ones():
+    members = [Verdict(name, "Sentence.", None, None) for name in ("exact", "budget", "exact")]
+    assert worst(members) == 1
 
 
 def test_what_is_not_solved_is_worse_than_what_is():

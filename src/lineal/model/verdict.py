@@ -81,6 +81,15 @@ PROGRESSIVE: Final = Kind(
     has_gap=False,
     arrays={"iterate": ("columns", "outputs"), "iterate_sum": ("columns", "outputs"), "progress": (5,)},
 )
+EXACT: Final = Kind(
+    "exact",
+    "is counted or looked up, with nothing to optimize",
+    has_gap=False,
+    no_errors=(
+        "the model is counted or looked up and minimizes nothing, so it has no standard errors; fit a logistic or least "
+        "squares regression for them."
+    ),
+)
 
 KINDS: Final[Mapping[str, Kind]] = {
     kind.name: kind
@@ -94,6 +103,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         NOT_SEPARABLE,
         STATIONARY,
         PROGRESSIVE,
+        EXACT,
     )
 }
 """Every kind a verdict can have, by name."""
