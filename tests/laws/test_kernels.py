@@ -1,0 +1,182 @@
+"""Laws of every kernel of the catalogue: as scikit-learn has it, rounding bounded, read back from text and file."""
+
+from __future__ import annotations
+
+import json
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel, sigmoid_kernel
+
+from lineal import kernels
+from lineal.errors import InputError, ModelFileError
+
+ROWS = [kernel for kind in kernels.ALL if kind.takes == "rows" for kernel in kind.examples()]
+EVERY = [kernel for kind in kernels.ALL for kernel in kind.examples()]
+
+
+def drawn(n, p, *, seed=0, scale=1.0):
+    random = np.random.default_rng(seed)
+    X = scale * random.standard_normal((n, p))
+    X[:, ::2] *= random.random((n, 1)) < 0.6
+    return X
+
+
+def theirs(kernel, X, Z):
+    if kernel.name == "linear":
+        return linear_kernel(X, Z)
+    if kernel.name == "poly":
+        return polynomial_kernel(X, Z, degree=kernel.degree, gamma=kernel.gamma, coef0=kernel.coef0)
+    if kernel.name == "sigmoid":
+        return sigmoid_kernel(X, Z, gamma=kernel.gamma, coef0=kernel.coef0)
+    return {"rbf": rbf_kernel, "laplacian": laplacian_kernel}[kernel.name](X, Z, gamma=kernel.gamma)
+
+
+def exactly(kernel, x, z):
+    """The kernel of two rows of doubles in 60 digits."""
+    with mpmath.workdps(60):
+        x, z = [mpmath.mpf(float(v)) for v in x], [mpmath.mpf(float(v)) for v in z]
+        product = mpmath.fsum(a * b for a, b in zip(x, z, strict=True))
+        if kernel.name == "linear":
+            return product
+        if kernel.name == "poly":
+            return (mpmath.mpf(kernel.gamma) * product + mpmath.mpf(kernel.coef0)) ** kernel.degree
+        if kernel.name == "sigmoid":
+            return mpmath.tanh(mpmath.mpf(kernel.gamma) * product + mpmath.mpf(kernel.coef0))
+        power = 2 if kernel.name == "rbf" else 1
+        return mpmath.exp(
+            -mpmath.mpf(kernel.gamma) * mpmath.fsum(abs(a - b) ** power for a, b in zip(x, z, strict=True))
+        )
+
+
+@pytest.mark.parametrize("kernel", ROWS, ids=repr)
+@pytest.mark.parametrize(("n", "p"), [(30, 4), (3, 40), (1, 1), (0, 3), (2, 0)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_entries_are_those_of_scikit_learn(kernel, n, p, sparse):
+    X, Z = drawn(n, p), drawn(n + 2, p, seed=1)
+    given = csr_array if sparse else np.asarray
+    gram, cross = kernel.gram(given(X)), kernel.gram(given(X), given(Z))
+    assert np.array_equal(gram, gram.T)
+    assert np.array_equal(np.diagonal(gram), kernel.diagonal(given(X)))
+    assert cross.shape == (n, n + 2)
+    if n and p:
+        np.testing.assert_allclose(gram, theirs(kernel, X, X), rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(cross, theirs(kernel, X, Z), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("kernel", ROWS, ids=repr)
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rounding_of_entries_is_bounded(kernel, scale, sparse):
+    X, Z = drawn(6, 5, scale=scale) + scale, drawn(5, 5, seed=3, scale=scale) - scale
+    given = csr_array if sparse else np.asarray
+    for A, B, entries in ((X, Z, kernel.gram(given(X), given(Z))), (X, X, kernel.gram(given(X)))):
+        bound = np.outer(kernel.entry_error(given(A)), kernel.entry_error(given(B)))
+        for i, x in enumerate(A):
+            for j, z in enumerate(B):
+                with mpmath.workdps(60):
+                    assert abs(mpmath.mpf(float(entries[i, j])) - exactly(kernel, x, z)) <= mpmath.mpf(
+                        float(bound[i, j])
+                    )
+
+
+@pytest.mark.parametrize("kernel", [kernel for kernel in ROWS if kernel.mercer], ids=repr)
+def test_gram_matrices_of_mercer_kernels_have_no_negative_eigenvalue_but_for_rounding(kernel):
+    X = drawn(25, 3)
+    error = kernel.entry_error(X)
+    values = np.linalg.eigvalsh(kernel.gram(X))
+    assert values[0] >= -(error @ error) - 1e-13 * values[-1]
+
+
+def test_sigmoid_has_a_gram_matrix_with_a_negative_eigenvalue():
+    gram = kernels.Sigmoid(1.0, -1.0).gram([[0.1], [1.0]])
+    assert np.linalg.eigvalsh(gram)[0] < -0.1
+
+
+@pytest.mark.parametrize("kernel", EVERY, ids=repr)
+def test_kernels_are_read_back_from_text_and_from_a_file(kernel):
+    assert kernels.read(kernel.spelled()) == kernel
+    assert kernels.from_dict(json.loads(json.dumps(kernel.to_dict()))) == kernel
+    assert kernel.formula()
+
+
+@pytest.mark.parametrize("kernel", [kernel for kernel in EVERY if len(kernel.to_dict()) > 1], ids=repr)
+def test_files_with_damaged_members_are_refused(kernel):
+    data = kernel.to_dict()
+    for name in data.keys() - {"kernel"}:
+        for value in (None, "1", True, float("nan"), float("inf"), [1.0]):
+            with pytest.raises(ModelFileError):
+                kernels.from_dict(data | {name: value})
+        with pytest.raises(ModelFileError):
+            kernels.from_dict({key: value for key, value in data.items() if key != name})
+    with pytest.raises(ModelFileError):
+        kernels.from_dict(data | {"more": 1})
+
+
+def test_differences_far_from_zero_do_not_cancel():
+    X = np.array([[1e9], [1e9 + 1.0]])
+    assert kernels.Gaussian(0.5).gram(X)[0, 1] == pytest.approx(np.exp(-0.5), rel=1e-15)
+
+
+def test_width_is_that_of_the_notes():
+    assert kernels.read("rbf:2").gram([[0.0]], [[3.0]])[0, 0] == pytest.approx(np.exp(-9 / 8), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("rbg:1", "Did you mean 'rbf'"),
+        ("rbf:1,gamma=2", "give one"),
+        ("rbf:0", "above 0"),
+        ("rbf:nan", "finite"),
+        ("poly:2.5", "whole number"),
+        ("poly:0", "from 1 to"),
+        ("poly:2,,1", "empty parameter"),
+        ("poly:2,degree=3", "given twice"),
+        ("poly:gama=1", "Did you mean 'gamma'"),
+        ("linear:1", "takes 0 parameters"),
+    ],
+)
+def test_kernels_that_are_none_are_refused_in_words(text, words):
+    with pytest.raises(InputError, match=words):
+        kernels.read(text)
+
+
+@pytest.mark.parametrize(
+    ("X", "Z", "words"),
+    [
+        ([[np.nan]], None, "NaN"),
+        ([1.0, 2.0], None, "two dimensions"),
+        ([[1.0]], [[1.0, 2.0]], "X has 1 columns and Z has 2"),
+        ([["a"]], None, "could not convert"),
+        ([[1e200]], None, "beyond what a double holds"),
+    ],
+)
+def test_points_that_are_none_are_refused_in_words(X, Z, words):
+    with pytest.raises(InputError, match=words):
+        kernels.Polynomial(2).gram(X, Z)
+
+
+def test_precomputed_matrices_are_square_and_symmetric():
+    K = np.array([[2.0, 1.0], [1.0, 2.0]])
+    kernel = kernels.Precomputed()
+    assert np.array_equal(kernel.gram(K), K)
+    assert np.array_equal(kernel.gram(np.ones((3, 2)), K), np.ones((3, 2)))
+    for wrong, words in (
+        ([[1.0, 2.0]], "square"),
+        ([[1.0, 2.0], [2.5, 1.0]], "not symmetric"),
+        ([[np.inf]], "infinity"),
+    ):
+        with pytest.raises(InputError, match=words):
+            kernel.gram(wrong)
+    with pytest.raises(InputError, match="a column for each"):
+        kernel.gram(np.ones((3, 3)), K)
+
+
+def test_prepared_points_are_taken_as_they_are():
+    X = drawn(5, 2)
+    kernel = kernels.Gaussian(1.0)
+    points = kernel.points(X)
+    assert np.array_equal(kernel.gram(points.take(np.array([3, 1])), points), kernel.gram(X)[[3, 1]])
