@@ -31,6 +31,8 @@ VERSIONS: Final = (1, 2)
 """The versions that are read: lineal 0.1 wrote version 1, which has no ``encoding``."""
 ENCODING: Final = ("columns", "encoder", "roles", "target")
 """The fields that say how rows become numbers, and numbers become answers."""
+OPTIONAL: Final = {"feature_map"}
+"""Those of them that not every model has."""
 MAX_HEADER: Final = 64 * 2**20
 MAX_FILE: Final = 4 * 2**30
 PIECE: Final = 2**20
@@ -69,7 +71,7 @@ def digest(value: object) -> str:
 
 def encoding(meta: Mapping[str, Any]) -> str:
     """Return the hash of everything that says how rows become numbers: the ``encoding`` of a file."""
-    return digest({name: meta[name] for name in ENCODING})
+    return digest({name: meta[name] for name in (*ENCODING, *(OPTIONAL & meta.keys()))})
 
 
 def signature(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> str:

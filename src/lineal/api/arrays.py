@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.api.dataset import Dataset, Roles, from_table
-from lineal.api.options import Wanted
+from lineal.api.methods.method import Wanted
 from lineal.designs import as_design
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError

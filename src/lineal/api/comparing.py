@@ -12,7 +12,7 @@ import numpy as np
 from lineal.api.arrays import gather
 from lineal.api.dataset import Dataset, Roles, from_table
 from lineal.api.folding import Folds, deal, tabulated, without
-from lineal.api.options import Wanted
+from lineal.api.methods.method import Wanted
 from lineal.api.penalizing import Penalized
 from lineal.api.request import Request, Run
 from lineal.api.training import Figures, finish, measure

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lineal.api.options import Wanted
+from lineal.api.methods.method import Wanted
 from lineal.errors import InputError, near
 from lineal.features.cells.cells import texts
 from lineal.features.complete import complete, used

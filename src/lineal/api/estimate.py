@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from lineal.api.options import ModelRequest, read_bounds, read_start
 from lineal.api.own_methods import fit_its_own, stop_at_once
 from lineal.api.penalizing import Penalize, Units, text_blocks
 from lineal.api.picking import build, pick
-from lineal.api.request import Estimate, Ready, Request, Run
+from lineal.api.request import Estimate, MapFit, Ready, Request, Run
 from lineal.certify.baseline import Baseline, adopt, baseline_fit
 from lineal.errors import InputError
 from lineal.fitting import fitting
@@ -67,6 +68,9 @@ def prepare(
 
 def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
     """Fit the rows as asked."""
+    if request.model.method is not None:
+        found, loss, report = request.model.method.fit(dataset, run)
+        return _mapped(dataset, found, loss, report)
     ready = prepare(dataset, request, run.deadline, run.first)
     dataset = dataset if ready.moments.offset == 0.0 else with_offsets(dataset, ready.loss.outputs)
     source, loss, moments, report = dataset.train, ready.loss, ready.moments, ready.report
@@ -118,6 +122,16 @@ def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
     kind = by_name()[request.penalty.name]
     units = ready.units.stated(kind.factor_unit) if kind.parameters else None
     return Estimate(fitted, ready, kind.name, level, choice, units, report)
+
+
+def _mapped(dataset: Dataset, found: MapFit, loss: Loss, report: Mapping[str, Any]) -> Estimate:
+    """Return the fit of a method with what a model says of its rows."""
+    moments = survey(dataset.train, loss)
+    level, _ = _level(dataset.train, loss, moments)
+    variance, labels = _variance(dataset.train, moments), dataset.target.classes
+    units = Units(variance, np.zeros(len(variance), np.bool_), dataset.train.columns[:1] == ("(intercept)",), {})
+    words = None if labels is None else [str(label) for label in labels]
+    return Estimate(found, Ready(loss, moments, units, None, words, report), "none", level, report=report)
 
 
 def _loss(model: ModelRequest, dataset: Dataset, deadline: Deadline | None) -> tuple[Loss, dict[str, Any]]:

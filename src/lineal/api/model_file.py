@@ -12,12 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import container, penalties
+from lineal.api import feature_maps
 from lineal.errors import InputError, ModelFileError, near
 from lineal.losses import Coded, Softmax, by_name
 from lineal.losses.coded import MARGIN_LOSSES
 from lineal.losses.loss import Loss
 from lineal.model.encoder import Encoder
-from lineal.model.model import Model
+from lineal.model.feature_map import FeatureMap
+from lineal.model.model import MAP_PREFIX, Model
 from lineal.model.target import Target
 from lineal.model.verdict import KINDS, Verdict
 from lineal.multiclass.codes import SCHEMES
@@ -67,7 +69,7 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
         raise ModelFileError("it holds no model but the answer of lineal separable; lineal verify checks it.")
     if "members" in meta:
         return _committee(meta, arrays)
-    _keys(meta, "the file", (*FIELDS, "encoding"), FIELDS)
+    _keys(meta, "the file", (*FIELDS, "encoding", "feature_map"), FIELDS)
     loss = _loss(meta)
     outputs = loss.outputs
     target = _target(_object(meta, "target", ("name", "kind", "classes", "names")), type(loss), outputs)
@@ -75,7 +77,9 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
     coef = _array(arrays, "coef", (len(columns), outputs))
     verdict = _verdict(_object(meta, "verdict", ("kind", "sentence", "gap", "relative_gap", "reason", "evidence")))
     solver = _object(meta, "solver", ("name", "reason"))
-    encoder = _encoder(meta["encoder"], columns)
+    feature_map = feature_maps.read(meta, arrays, columns)
+    arrays = {name: array for name, array in arrays.items() if not name.startswith(MAP_PREFIX)}
+    encoder = _encoder(meta["encoder"], columns, feature_map)
     for name in arrays:
         if name not in ARRAYS:
             raise ModelFileError(f"it holds an array {name!r}; the arrays of a model are {', '.join(ARRAYS)}.")
@@ -95,6 +99,7 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
         training=_training(meta["training"]),
         report=_mapping(meta["report"], "report"),
         arrays=_evidence_arrays(arrays, verdict.kind, len(columns), loss),
+        feature_map=feature_map,
     )
 
 
@@ -247,14 +252,16 @@ def _verdict(data: Mapping[str, Any]) -> Verdict:
     return Verdict.from_dict(data)
 
 
-def _encoder(data: object, columns: tuple[str, ...]) -> Encoder | None:
+def _encoder(data: object, columns: tuple[str, ...], feature_map: FeatureMap | None = None) -> Encoder | None:
     if data is None:
         return None
     from lineal.features.encoder import Encoder as Learned
 
     encoder: Encoder = Learned.from_dict(_mapping(data, "encoder"))
-    if tuple(encoder.columns) != columns:
+    if feature_map is None and tuple(encoder.columns) != columns:
         raise ModelFileError("columns are not the columns its encoder makes.")
+    if feature_map is not None:
+        feature_maps.check_inputs(feature_map, tuple(encoder.columns), columns)
     return encoder
 
 

@@ -6,12 +6,14 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal import losses, penalties
+from lineal.api import methods
+from lineal.api.methods.method import Method, Wanted
 from lineal.errors import InputError, near
 from lineal.ground.records import dataclass
 from lineal.perceptron.perceptron import TIES, VARIANTS
@@ -19,7 +21,6 @@ from lineal.solvers import BY_NAME
 from lineal.solvers.solver import Solver
 
 Array = npt.NDArray[np.float64]
-Wanted = Literal["auto", "number", "classes"]
 Limits = Mapping[str, tuple[float | None, float | None]] | Iterable[str]
 
 FAMILIAR: Final = ("auto", "linear", "ridge", "logistic", "huber")
@@ -36,12 +37,14 @@ WORDS: Final = ("firth", "auto")
 class ModelRequest:
     """A model by name: ``parameter`` is the threshold of huber (None: found from the data) or the quantile.
 
-    ``options`` are those of a perceptron, or the variances given to bayes, by name.
+    ``options`` are those of a perceptron, or the variances given to bayes, by name. ``method`` is one that makes columns of
+    training rows.
     """
 
     name: str
     parameter: float | None = None
     options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    method: Method | None = field(default=None, repr=False)
 
     @property
     def drawn(self) -> bool:
@@ -49,10 +52,17 @@ class ModelRequest:
         return self.name == "perceptron" and dict(self.options).get("order") != "given"
 
     @property
+    def own_method(self) -> bool:
+        """Whether it is fitted by a method of its own, so that solvers, bounds and penalties are not for it."""
+        return self.method is not None or self.name in OWN_METHOD
+
+    @property
     def wanted(self) -> Wanted:
         """What the target has to be."""
         if self.name == "auto":
             return "auto"
+        if self.method is not None:
+            return self.method.wanted
         return "classes" if losses.by_model(self.name)[0].of_classes() else "number"
 
 
@@ -72,15 +82,15 @@ class PenaltyRequest:
 
 def models() -> list[str]:
     """Return every model as it may be typed: those of the catalogue of losses, the familiar ones first."""
-    order = (*FAMILIAR, "", *OWN_METHOD)
+    order = (*FAMILIAR, "", *OWN_METHOD, *(method.name for method in methods.ALL))
 
     def rank(text: str) -> int:
         word = text.partition(":")[0]
         return order.index(word if word in order else "")
 
-    return sorted(
-        dict.fromkeys(["auto", *(text for loss in losses.ALL for text in (*loss.models, *loss.aliases))]), key=rank
-    )
+    of_losses = (text for loss in losses.ALL for text in (*loss.models, *loss.aliases))
+    of_methods = (text for method in methods.ALL for text in method.spellings)
+    return sorted(dict.fromkeys(["auto", *of_losses, *of_methods]), key=rank)
 
 
 def read_model(text: str) -> ModelRequest:
@@ -96,6 +106,8 @@ def read_model(text: str) -> ModelRequest:
     words = list(dict.fromkeys(word.partition(":")[0] for word in accepted))
     if name not in words:
         raise InputError(f"the model is {text!r}; known are {', '.join(accepted)}.{near(name, words)}")
+    if (method := methods.by_name().get(name)) is not None:
+        return ModelRequest(name, method=method.read(text, rest if colon else None))
     if name == "perceptron":
         return ModelRequest(name, options=_options(text, rest) if colon else ())
     if name == "bayes":
@@ -174,8 +186,10 @@ def read_penalty(penalty: str | float, model: ModelRequest) -> PenaltyRequest:
     PenaltyRequest(name='elastic', strength=0.1, l1_ratio=0.5)
     """
     if penalty == "auto":
-        return PenaltyRequest("none" if model.name in ("linear", *OWN_METHOD) else "ridge")
+        return PenaltyRequest("none" if model.name == "linear" or model.own_method else "ridge")
     request = _penalty(penalty)
+    if model.method is not None and request.name != "none":
+        raise InputError(f"the penalty has no effect on model {model.name}, which has none; leave it out.")
     if model.name == "bayes":
         raise InputError(
             "the penalty has no effect on model bayes, which finds the strength of its ridge from the data; leave it out."

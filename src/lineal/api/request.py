@@ -9,12 +9,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from lineal.api.methods.method import Wanted
 from lineal.api.options import (
-    OWN_METHOD,
     Limits,
     ModelRequest,
     PenaltyRequest,
-    Wanted,
     read_model,
     read_penalty,
     read_solver,
@@ -25,8 +24,11 @@ from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import Deadline
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
-from lineal.model.trace import Record
+from lineal.model.feature_map import FeatureMap
+from lineal.model.trace import Record, Trace
+from lineal.model.verdict import Verdict
 from lineal.paths.selection import Choice
+from lineal.penalties.penalty import Penalty
 from lineal.problem.moments import Moments
 from lineal.solvers.solver import Solver
 
@@ -61,7 +63,7 @@ class Request:
                 f"penalize says how a penalty sees the columns, and {which}; leave it out, or ask for another penalty, such "
                 "as ridge:0.1."
             )
-        if name.name in OWN_METHOD:
+        if name.own_method:
             own = f"model {name.name}"
         elif request.penalty.name == "firth":
             own = "Firth's penalty"
@@ -107,13 +109,30 @@ class Estimate:
     the best constant score of the training rows, ``report`` entries that the model's report gets from it.
     """
 
-    fit: Fit
+    fit: Fit | MapFit
     ready: Ready
     penalty: str
     level: Array
     choice: Choice | None = None
     penalty_factors: str | list[str | float] | None = None
     report: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MapFit:
+    """What a method found that makes columns of training rows: the feature map, and coefficients of its columns.
+
+    ``solver`` and ``reason`` say what was done and why.
+    """
+
+    feature_map: FeatureMap
+    coef: Array
+    verdict: Verdict
+    solver: str
+    reason: str
+    penalty: Penalty
+    arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    trace: Trace | None = None
 
 
 @dataclass(frozen=True)

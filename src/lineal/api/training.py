@@ -14,10 +14,10 @@ from lineal.api.arrays import gather
 from lineal.api.dataset import Dataset, Roles
 from lineal.api.estimate import estimate, name
 from lineal.api.measured_rows import to_measure
-from lineal.api.options import OWN_METHOD, Limits
+from lineal.api.options import Limits
 from lineal.api.penalizing import Penalized
 from lineal.api.reductions import coded, committee, compared, reduce, words_of
-from lineal.api.request import Estimate, Request, Run
+from lineal.api.request import Estimate, MapFit, Request, Run
 from lineal.errors import InputError
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import TextOptions
@@ -112,6 +112,10 @@ def fit(
     """
     request = Request.of(model, penalty, bounds, solver, penalize)
     scheme = read_multiclass(multiclass)
+    if request.model.method is not None and scheme.name != "direct":
+        raise InputError(
+            f"model {request.model.name} takes several classes at once; leave multiclass {multiclass} out."
+        )
     deadline = Deadline.of(time_limit)
     run = Run(seed, tol, deadline, progress, interrupt, first=deadline if scheme.name == "direct" else None)
     run = replace(run, steps=steps, start=start, iterates=iterates)
@@ -174,7 +178,10 @@ def evaluate(
     source, notes = found.source, found.notes
     level, labels = model.report.get("baseline_score"), model.target.classes
     constant = None if level is None else np.asarray(level, float)
-    score = Score(model.loss, model.coef, labels is not None, rule=rule, center=model.center, closely=True)
+    through = None if model.feature_map is None else model.feature_map.scores
+    score = Score(
+        model.loss, model.coef, labels is not None, rule=rule, center=model.center, closely=True, through=through
+    )
     count, metrics = measure(source, score, constant)
     answer: dict[str, Any] = {
         "rows": count,
@@ -209,8 +216,8 @@ def _check_steps(request: Request, run: Run, scheme: str) -> None:
     given = [word for word, value in (("steps", run.steps), ("start", run.start)) if value is not None]
     if given == ["start"] and request.model.name == "perceptron":
         given = []
-    if given and (request.model.name in OWN_METHOD or request.penalty.name == "firth"):
-        own = f"model {request.model.name}" if request.model.name in OWN_METHOD else "Firth's penalty"
+    if given and (request.model.own_method or request.penalty.name == "firth"):
+        own = f"model {request.model.name}" if request.model.own_method else "Firth's penalty"
         raise InputError(f"{given[0]} has no effect: {own} has a method of its own; leave it out.")
     if run.start is not None and scheme != "direct":
         raise InputError("a start is for one fit, and multiclass makes several; leave one of them out.")
@@ -219,16 +226,17 @@ def _check_steps(request: Request, run: Run, scheme: str) -> None:
 def _model(dataset: Dataset, request: Request, estimated: Estimate, tol: float, *, measured: bool) -> Model:
     """Put together what remains of a fit."""
     loss, fitted, moments = estimated.ready.loss, estimated.fit, estimated.ready.moments
+    feature_map = fitted.feature_map if isinstance(fitted, MapFit) else None
+    columns = tuple(dataset.train.columns)
+    variance = estimated.ready.units.variance if feature_map is None else None
+    if feature_map is not None:
+        columns = (*columns[: int(columns[:1] == ("(intercept)",))], *feature_map.columns)
     report: dict[str, Any] = {
         "model": name(loss, estimated.penalty),
         "chosen": _reason(dataset.target) if request.model.name == "auto" else None,
         "selection": None if estimated.choice is None else estimated.choice.to_dict(),
         "baseline_score": _plain(estimated.level),
-        **(
-            _measured(dataset, _score(dataset, loss, fitted), estimated.level, estimated.ready.units.variance)
-            if measured
-            else {}
-        ),
+        **(_measured(dataset, _score(dataset, loss, fitted), estimated.level, variance) if measured else {}),
         **estimated.report,
     }
     if estimated.penalty_factors is not None:
@@ -238,9 +246,9 @@ def _model(dataset: Dataset, request: Request, estimated: Estimate, tol: float, 
         moments.weight_sum,
         dataset.training,
         coef=fitted.coef,
-        columns=tuple(dataset.train.columns),
+        columns=columns,
         loss=loss,
-        penalty=fitted.problem.penalty,
+        penalty=fitted.penalty,
         target=dataset.target,
         verdict=fitted.verdict,
         encoder=dataset.encoder,
@@ -250,13 +258,16 @@ def _model(dataset: Dataset, request: Request, estimated: Estimate, tol: float, 
         roles=dataset.roles,
         report=report,
         arrays=fitted.arrays,
+        feature_map=feature_map,
         trace=fitted.trace,
     )
 
 
-def _score(dataset: Dataset, loss: Loss, fitted: Fit) -> Score:
+def _score(dataset: Dataset, loss: Loss, fitted: Fit | MapFit) -> Score:
     """Return how the coefficients of a fit are measured."""
-    return Score(loss, fitted.coef, dataset.target.kind == "classes", center=fitted.arrays.get("center"))
+    through = fitted.feature_map.scores if isinstance(fitted, MapFit) else None
+    classes = dataset.target.kind == "classes"
+    return Score(loss, fitted.coef, classes, center=fitted.arrays.get("center"), through=through)
 
 
 def _reduced(dataset: Dataset, request: Request, run: Run, scheme: Scheme) -> Model:
@@ -286,14 +297,14 @@ def _direct(dataset: Dataset, run: Run, metrics: Mapping[str, Figures]) -> dict[
     return compared(metrics[where]["accuracy"] or 0.0, softmax.report["metrics"][where]["accuracy"], rows)
 
 
-def _measured(dataset: Dataset, score: Score, level: Array, variance: Array) -> dict[str, Any]:
+def _measured(dataset: Dataset, score: Score, level: Array, variance: Array | None) -> dict[str, Any]:
     """Return what is measured: on test rows, where there are some, else on training rows; beside the best constant."""
     measured, (got, baseline) = measure(dataset.test or dataset.train, score, level)
     where = "train" if dataset.test is None else "test"
     if not measured:
         where, (_, (got, baseline)) = "train", measure(dataset.train, score, level)
     report: dict[str, Any] = {
-        "sd": [float(value) for value in np.sqrt(variance)],
+        **({} if variance is None else {"sd": [float(value) for value in np.sqrt(variance)]}),
         "baseline_score": _plain(level),
         "data": {**dataset.about, "held_out": measured if dataset.test is not None else 0},
         "metrics": {where: got, "baseline": baseline},

@@ -19,6 +19,8 @@ MAX_BOUNDS_LISTED: Final = 6
 
 def objective(model: Model) -> str:
     """Return the minimised function in full, with its numbers."""
+    if model.feature_map is not None:
+        return model.feature_map.objective
     if procedure := model.loss.procedure():
         return f"none: {procedure}"
     return spelled(model.loss, model.target, model.roles, _penalty(model))

@@ -302,8 +302,13 @@ def calibration(lines: Sequence[Mapping[str, float]]) -> Table:
     return table
 
 
-def _coefficients(data: Mapping[str, Any], width: int, limit: int | None) -> Group:
-    """Return the coefficients: a line per column, or per column and class where the classes do not fit side by side."""
+def _coefficients(data: Mapping[str, Any], width: int, limit: int | None) -> RenderableType:
+    """Return the coefficients: a line per column, or per column and class where the classes do not fit side by side.
+
+    Those of columns that are made of training rows mean little to a reader: what makes the columns is said instead.
+    """
+    if data["model"]["feature_map"] is not None:
+        return facts([(label, words) for label, words in data["model"]["feature_map"]["facts"]])
     entries = data["coefficients"]
     outputs = list(dict.fromkeys(entry["output"] for entry in entries))
     groups = [list(group) for _, group in groupby(entries, key=lambda entry: entry["column"])]

@@ -30,6 +30,7 @@ def summary(model: Model) -> dict[str, Any]:
             "threshold": report.get("threshold"),
             "bayes": _bayes(model),
             "solver": {"name": model.solver, "reason": model.reason},
+            "feature_map": _map(model),
             "tol": model.tol,
             "roles": dict(model.roles),
         },
@@ -47,6 +48,15 @@ def _bayes(model: Model) -> dict[str, Any] | None:
     variances = model.report.get("bayes")
     scale = scales(model.report.get("charges"), model.columns)[0]
     return variances if variances is None else {**variances, "prior_of": f"{scale or ''}b_j"}
+
+
+def _map(model: Model) -> dict[str, Any] | None:
+    """Return what makes the columns of training rows, with the lines that a page has of it."""
+    through = model.feature_map
+    if through is None:
+        return None
+    facts = [*through.facts(), *([("Holds", through.holds)] if through.holds else [])]
+    return {**through.to_dict(), "facts": [list(fact) for fact in facts]}
 
 
 def _one(model: Model) -> dict[str, Any]:

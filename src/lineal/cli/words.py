@@ -15,7 +15,7 @@ MAX_WORDS: Final = 10
 
 def top(model: Model) -> list[dict[str, Any]]:
     """Return, for every text column and class, its terms of largest effect ``b_j sd_j``, the largest first."""
-    if not isinstance(model.encoder, Encoder) or not model.encoder.texts:
+    if model.feature_map is not None or not isinstance(model.encoder, Encoder) or not model.encoder.texts:
         return []
     spread = model.report.get("sd")
     sd = np.ones(len(model.columns)) if spread is None else np.asarray(spread, float)

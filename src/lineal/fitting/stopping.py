@@ -25,6 +25,7 @@ from lineal.ground.deadline import LATE, Deadline, LateError, graced, in_time, w
 from lineal.ground.records import dataclass
 from lineal.model.trace import Record, Trace
 from lineal.model.verdict import TOLERANCE, Verdict
+from lineal.penalties.penalty import Penalty
 from lineal.problem.dependence import rounded, undecided
 from lineal.problem.problem import EPS, Problem
 from lineal.separation import Answer, look, lossless, seek
@@ -56,6 +57,11 @@ class Fit:
     trace: Trace = field(repr=False)
     problem: Problem = field(repr=False)
     arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def penalty(self) -> Penalty:
+        """What was added to the mean loss."""
+        return self.problem.penalty
 
     @property
     def steps(self) -> int:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.designs.center import scores
+from lineal.designs.design import Design
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.metrics.decision import Rule
@@ -31,6 +32,7 @@ class Score:
     """The task that measures coefficients over a source; without ``coef`` it measures the constant ``level`` alone.
 
     ``eta = level + (X - center) coef + offset``; ``classes`` says that the targets are class numbers; ``rule`` decides them.
+    Of a model with a feature map ``through`` makes scores of a design and coefficients.
     ``closely`` asks for the figures that cost more: ranks of numbers, precision and recall of classes.
     """
 
@@ -41,12 +43,13 @@ class Score:
     rule: Rule | None = None
     center: Array | None = None
     closely: bool = False
+    through: Callable[[Design, Array], Array] | None = None
 
     def __call__(self, block: Block) -> NumberFigures | ClassFigures:
         """Return the figures of one block."""
         eta: Array | None = None
         if self.coef is not None:
-            eta = scores(block.design, self.coef, self.center)
+            eta = self._eta(block.design, self.coef)
             if block.offset is not None:
                 eta = eta + block.offset
             if self.level is not None:
@@ -58,6 +61,10 @@ class Score:
         if eta is None:
             return self._constant(block.y, block.weight)
         return self.of(block.y, eta, np.ones(block.n_rows) if block.weight is None else block.weight)
+
+    def _eta(self, design: Design, coef: Array) -> Array:
+        """Return the scores of a design, offsets left aside."""
+        return scores(design, coef, self.center) if self.through is None else self.through(design, coef)
 
     def _quick(self, targets: Array, eta: Array) -> ClassFigures | None:
         """Return the figures of unweighted rows of two classes in one native pass; None where another way is needed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from lineal.losses.loss import Loss
 from lineal.metrics.decision import Costs, Decision, Rule, rule
 from lineal.model.display import page
 from lineal.model.encoder import Encoder
+from lineal.model.feature_map import FeatureMap
 from lineal.model.target import Target
 from lineal.model.trace import Trace
 from lineal.model.uncertainty import Uncertainty
@@ -28,12 +29,16 @@ from lineal.penalties.penalty import Penalty, apart
 
 Array = npt.NDArray[np.float64]
 
+MAP_PREFIX: Final = "map."
+"""How the names of a feature map's arrays begin in a model file."""
+
 
 @dataclass(frozen=True)
 class Model(Uncertainty):
     """A fitted linear model: ``eta = X coef (+ offset)``, ``prediction = loss.mean(eta)``.
 
-    ``coef`` is ``(columns, outputs)``; the intercept, where there is one, is the first column.
+    ``coef`` is ``(columns, outputs)``; the intercept, where there is one, is the first column. With a ``feature_map``
+    coefficients multiply the columns that it makes of those of the encoder: ``eta = Phi(X) coef``.
     ``training`` and ``report`` are plain data: what the model was fitted on and what was measured.
     ``trace`` are the recorded steps of the fit; no file keeps them.
 
@@ -56,6 +61,7 @@ class Model(Uncertainty):
     training: Mapping[str, Any] = field(default_factory=dict)
     report: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    feature_map: FeatureMap | None = None
     trace: Trace | None = field(default=None, repr=False, compare=False)
 
     @staticmethod
@@ -113,7 +119,7 @@ class Model(Uncertainty):
             return data
         if self.encoder is not None:
             return self.encoder.encode(data)
-        expected = len(self.columns) - self.has_intercept
+        expected = len(self.columns) - self.has_intercept if self.feature_map is None else self.feature_map.width
         design = as_design(data, intercept=self.has_intercept)
         columns = design.shape[1] - self.has_intercept
         if columns != expected:
@@ -146,7 +152,7 @@ class Model(Uncertainty):
 
     def scores(self, data: object, offset: Array | None = None) -> Array:
         """Return ``eta = X coef + offset`` (of columns less their ``center``) for every row, shape ``(n, outputs)``."""
-        eta = scores(self.design(data), self.coef, self.center)
+        eta = self._eta(self.design(data))
         offset = self._offset(data, offset)
         return eta if offset is None else eta + offset
 
@@ -154,6 +160,9 @@ class Model(Uncertainty):
         """Return the predicted mean of every row: numbers, or the probability of each output's class."""
         design, center = self.design(data), self.center
         offset = self._offset(data, offset)
+        if self.feature_map is not None:
+            eta = self._eta(design)
+            return self.loss.mean(eta if offset is None else eta + offset)
         design = design if center is None else less(design, center)
         if design.rows is not None and self.loss.native is not None:
             return design.rows.means(self.loss.native, self.coef, offset)
@@ -226,6 +235,8 @@ class Model(Uncertainty):
 
         It checks nothing: for a service that scores one row at a time.
         """
+        if self.feature_map is not None:
+            return lambda row: self.loss.mean(self._eta(as_design(np.atleast_2d(row), self.has_intercept)))
         weights = np.ascontiguousarray(self.coef[1:] if self.has_intercept else self.coef)
         constant = self.coef[0] if self.has_intercept else np.zeros(self.coef.shape[1])
         center = self.center
@@ -266,6 +277,8 @@ class Model(Uncertainty):
             "solver": {"name": self.solver, "reason": self.reason},
             "report": dict(self.report),
         }
+        if self.feature_map is not None:
+            record["feature_map"] = self.feature_map.to_dict()
         return {**record, "encoding": container.encoding(record)}
 
     def save(self, path: str | Path) -> None:
@@ -274,10 +287,18 @@ class Model(Uncertainty):
 
     def stored(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays of the model file, by name."""
-        return {"coef": self.coef, **self.arrays, **apart(self.penalty.to_dict())[1]}
+        own = {} if self.feature_map is None else self.feature_map.arrays()
+        kept = {f"{MAP_PREFIX}{name}": array for name, array in own.items()}
+        return {"coef": self.coef, **self.arrays, **apart(self.penalty.to_dict())[1], **kept}
 
     def __repr__(self) -> str:
         return f"<lineal Model: {self.loss.name}, {len(self.columns)} columns; {self.verdict.sentence}>"
+
+    def _eta(self, design: Design) -> Array:
+        """Return scores without an offset."""
+        if self.feature_map is not None:
+            return self.feature_map.scores(design, self.coef)
+        return scores(design, self.coef, self.center)
 
     def _offset(self, data: object, offset: Array | None) -> Array | None:
         column = self.roles.get("offset")

@@ -10,8 +10,9 @@ classes can be separated). Each begins with its whole argument. Read in this ord
 3. `arithmetic`  sums and products whose rounding error is bounded, and exact signs
 4. `evidence/`   what a verdict of each kind states, line by line, with its sentence; `tolerances` says how far it may be off
 5. `claims/`     the fields of a file, and the training rows it names; `terms/` how cells become columns
-6. `reading/`    data files, which rows were fitted, and their fingerprint
-7. `search/`     where better points may be found: nothing that is proven depends on it
+6. `maps/`       models whose columns are made of training rows: kernels, neighbors, generative models
+7. `reading/`    data files, which rows were fitted, and their fingerprint
+8. `search/`     where better points may be found: nothing that is proven depends on it
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from lineal.verify.evidence.margins import check_margin
 from lineal.verify.evidence.members import Committee, check_committee, take_committee
 from lineal.verify.evidence.separability import FORMAT, Record, check_record, take_record
 from lineal.verify.evidence.verdicts import check_verdict
+from lineal.verify.maps import MapClaims, check_mapped, take_mapped
 from lineal.verify.reading.joining import Other, gathered
 from lineal.verify.reading.store import Watch, silent
 from lineal.verify.report import Line, Refused, Report
@@ -89,6 +91,8 @@ def verify(
                     check_margin(report, space, claims.margin)
             elif isinstance(claims, Committee):
                 check_committee(report, claims, table, watch)
+            elif isinstance(claims, MapClaims):
+                check_mapped(report, claims, table, watch)
             else:
                 check_verdict(report, claims, training_problem(report, claims, table, watch))
         except np.linalg.LinAlgError as error:
@@ -102,8 +106,10 @@ def verify(
     return report
 
 
-def _taken(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Claims | Record | Committee:
-    """Return what a file claims: a separability record, a committee or a model."""
+def _taken(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Claims | Record | Committee | MapClaims:
+    """Return what a file claims: a separability record, a committee, a model with a feature map or a model."""
     if meta["format"] == FORMAT:
         return take_record(meta)
+    if "feature_map" in meta:
+        return take_mapped(meta, arrays)
     return take_committee(meta, arrays) if "members" in meta else take_apart(meta, arrays)

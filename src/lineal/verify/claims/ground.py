@@ -114,6 +114,7 @@ def _encoding(meta: Mapping[str, Any]) -> tuple[str | None, str]:
             "names": field(meta, "target.names", list, type(None)),
         },
     }
+    own |= {"feature_map": field(meta, "feature_map", dict)} if "feature_map" in meta else {}
     stated = field(meta, "encoding", str) if "encoding" in meta or meta["version"] != 1 else None
     return stated, digest(own)
 

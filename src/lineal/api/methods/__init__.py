@@ -1,0 +1,18 @@
+"""Models that make columns of training rows, one class each: ``ALL`` is the catalogue that everybody else asks.
+
+A new one is a class here, its feature map in ``api/feature_maps.py``, and a twin in ``verify/maps/``.
+"""
+
+from __future__ import annotations
+
+from lineal.api.methods.method import Method
+
+ALL: tuple[type[Method], ...] = ()
+"""Every method, in the order in which pages name them."""
+
+__all__ = ["ALL", "Method", "by_name"]
+
+
+def by_name() -> dict[str, type[Method]]:
+    """Return the methods by the word that a person types."""
+    return {method.name: method for method in ALL}

@@ -1,0 +1,40 @@
+"""The contract of a method: a model whose columns are made of training rows, fitted in a way of its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from lineal.losses.loss import Loss
+
+if TYPE_CHECKING:
+    from lineal.api.dataset import Dataset
+    from lineal.api.request import MapFit, Run
+
+Wanted = Literal["auto", "number", "classes"]
+"""What a target has to be."""
+
+
+class Method(ABC):
+    """A frozen record of what was typed after its name; it fits a dataset.
+
+    ``name`` is the word that a person types, ``spellings`` how it may be typed (``knn:K``), ``wanted`` what the target has
+    to be.
+    """
+
+    name: ClassVar[str]
+    spellings: ClassVar[tuple[str, ...]]
+    wanted: ClassVar[Wanted] = "auto"
+
+    @classmethod
+    @abstractmethod
+    def read(cls, text: str, rest: str | None) -> Self:
+        """Return the method with what stands after its colon (None: no colon); InputError that quotes ``text``."""
+
+    @abstractmethod
+    def fit(self, dataset: Dataset, run: Run) -> tuple[MapFit, Loss, Mapping[str, Any]]:
+        """Return what was found on the training rows, the loss that reads its scores, and entries of the report.
+
+        ``report["model"]`` is what the model is called in words.
+        """
