@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from lineal.model.verdict import TOLERANCE
 Array = npt.NDArray[np.float64]
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class BayesianRidge(Regressor):
     """Ridge regression whose noise and prior variance maximise the evidence.
 
@@ -47,42 +49,19 @@ class BayesianRidge(Regressor):
     ('stationary', True)
     """
 
-    alpha_: float
-    lambda_: float
-    sigma_: Array
-    scores_: Array
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        max_iter: int = 300,
-        tol: float = TOLERANCE,
-        alpha_1: float = 1e-6,
-        alpha_2: float = 1e-6,
-        lambda_1: float = 1e-6,
-        lambda_2: float = 1e-6,
-        alpha_init: float | None = None,
-        lambda_init: float | None = None,
-        compute_score: bool = False,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        verbose: bool = False,
-        time_limit: float | None = None,
-    ) -> None:
-        self.max_iter = max_iter
-        self.tol = tol
-        self.alpha_1 = alpha_1
-        self.alpha_2 = alpha_2
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.alpha_init = alpha_init
-        self.lambda_init = lambda_init
-        self.compute_score = compute_score
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.verbose = verbose
-        self.time_limit = time_limit
+    max_iter: int = 300
+    tol: float = TOLERANCE
+    alpha_1: float = 1e-6
+    alpha_2: float = 1e-6
+    lambda_1: float = 1e-6
+    lambda_2: float = 1e-6
+    alpha_init: float | None = None
+    lambda_init: float | None = None
+    compute_score: bool = False
+    fit_intercept: bool = True
+    copy_X: bool = True
+    verbose: bool = False
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and one target y.

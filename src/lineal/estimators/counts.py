@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from lineal.model.verdict import TOLERANCE
 Array = npt.NDArray[np.float64]
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class PoissonRegressor(Regressor):
     """Poisson regression: minimise ``(1/S) sum_i s_i (e^eta_i - y_i eta_i) + alpha / 2 |b|^2``, the intercept not penalized.
 
@@ -44,28 +46,14 @@ class PoissonRegressor(Regressor):
     ('optimal', [2.0, 6.0])
     """
 
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        tol: float = TOLERANCE,
-        warm_start: bool = False,
-        verbose: int = 0,
-        time_limit: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.time_limit = time_limit
+    alpha: float = 1.0
+    fit_intercept: bool = True
+    solver: str = "auto"
+    max_iter: int | None = None
+    tol: float = TOLERANCE
+    warm_start: bool = False
+    verbose: int = 0
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and counts (or rates) y >= 0.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,11 @@ from lineal.fitting import fitting
 from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import shared
 from lineal.ground.inputs import targets
-from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.model.model import Model
 from lineal.model.target import Target
 from lineal.model.trace import Trace
-from lineal.model.verdict import Verdict, worst
+from lineal.model.verdict import worst
 from lineal.penalties.penalty import Penalty
 from lineal.solvers.learner import State
 from lineal.solvers.stochastic import Stochastic
@@ -65,16 +64,30 @@ class Plan:
         return penalty_maker(lambda _: self.alpha / self.factor, self.l1_ratio)(1.0, penalty_factors)
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class Descent(Fitted):
     """An estimator that descends from row to row; one member for each problem it solves."""
 
-    _power: ClassVar[float]
-    """The default exponent of the learning rate "invscaling"."""
-    t_: float
-    n_iter_: int
-    verdicts_: list[Verdict]
-    models_: list[Model]
-    _states: list[State]
+    loss: str
+    penalty: str | None = "l2"
+    alpha: float = 0.0001
+    l1_ratio: float | None = 0.15
+    fit_intercept: bool = True
+    max_iter: int | None = 1000
+    tol: float | None = 1e-3
+    shuffle: bool = True
+    verbose: int = 0
+    epsilon: float = 0.1
+    random_state: Any = None
+    learning_rate: str = "optimal"
+    eta0: float = 0.01
+    power_t: float = 0.5
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    warm_start: bool = False
+    average: bool | int = False
+    time_limit: float | None = None
 
     def _plan(self, loss: Loss, *, uses_epsilon: bool) -> Plan:
         """Refuse what we do not honour, and return what remains."""
@@ -113,7 +126,7 @@ class Descent(Fitted):
                     "alpha is 0, and learning_rate='optimal' is 1 / (alpha t); choose another learning_rate."
                 )
         if schedule != "invscaling":
-            unused("power_t", self.power_t, (self._power,), "learning_rate is not 'invscaling'")
+            unused("power_t", self.power_t, (type(self).power_t,), "learning_rate is not 'invscaling'")
         patience = count("n_iter_no_change", self.n_iter_no_change) or 0
         if patience < 1:
             raise InputError(f"n_iter_no_change is {self.n_iter_no_change!r}; it must be a whole number of at least 1.")
@@ -164,7 +177,7 @@ class Descent(Fitted):
             fits.append(result)
         self.n_iter_ = max(len(result.trace) - 1 for result in fits)
         self.t_ = 1.0 + self.n_iter_ * float(fits[0].problem.moments.rows)
-        self._states = []
+        self._states: list[State] = []
         place = self._judge([model_of(result, target, plan.tol) for result in fits])
         self.objective_ = sum(result.objective for result in fits)
         self.trace_ = fits[place].trace

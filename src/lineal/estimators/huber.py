@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from lineal.problem.problem import Problem
 Array = npt.NDArray[np.float64]
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class HuberRegressor(Regressor):
     """Huber regression: minimise ``sum_i s_i (sigma + sigma H(r_i / sigma)) + alpha |b|^2`` over coefficients and scale.
 
@@ -46,30 +48,15 @@ class HuberRegressor(Regressor):
     ('optimal', True, True)
     """
 
-    scale_: float
-    outliers_: npt.NDArray[np.bool_]
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.35,
-        max_iter: int | None = None,
-        alpha: float = 0.0001,
-        warm_start: bool = False,
-        fit_intercept: bool = True,
-        tol: float = TOLERANCE,
-        scale: float | None = None,
-        time_limit: float | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.max_iter = max_iter
-        self.alpha = alpha
-        self.warm_start = warm_start
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.scale = scale
-        self.time_limit = time_limit
+    epsilon: float = 1.35
+    max_iter: int | None = None
+    alpha: float = 0.0001
+    warm_start: bool = False
+    fit_intercept: bool = True
+    tol: float = TOLERANCE
+    scale: float | None = None
+    time_limit: float | None = None
+    scale_: float = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and one target y.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import scipy.sparse
@@ -13,6 +14,7 @@ from lineal.estimators.regression import Regressor
 from lineal.model.verdict import TOLERANCE
 
 
+@dataclass(eq=False, repr=False)
 class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
     """Elastic net: minimise ``sum_i s_i (y_i - x_i b)^2 / (2 S) + alpha (l1_ratio |b|_1 + (1 - l1_ratio) / 2 |b|^2)``.
 
@@ -40,37 +42,19 @@ class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
     ('optimal', 1.7907)
     """
 
-    n_iter_: Any
-    dual_gap_: Any
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        l1_ratio: float = 0.5,
-        fit_intercept: bool = True,
-        precompute: bool = False,
-        max_iter: int | None = None,
-        copy_X: bool = True,
-        tol: float = TOLERANCE,
-        warm_start: bool = False,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-        time_limit: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.copy_X = copy_X
-        self.tol = tol
-        self.warm_start = warm_start
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
-        self.time_limit = time_limit
+    alpha: float = 1.0
+    _: KW_ONLY
+    l1_ratio: float = 0.5
+    fit_intercept: bool = True
+    precompute: bool = False
+    max_iter: int | None = None
+    copy_X: bool = True
+    tol: float = TOLERANCE
+    warm_start: bool = False
+    positive: bool = False
+    random_state: Any = None
+    selection: str = "cyclic"
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and targets y, of shape (n,) or (n, targets).
@@ -103,6 +87,7 @@ class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
         return scipy.sparse.csr_matrix(self.coef_.reshape(-1, self.n_features_in_))
 
 
+@dataclass(eq=False, repr=False)
 class Lasso(ElasticNet):
     """Lasso: minimise ``sum_i s_i (y_i - x_i b)^2 / (2 S) + alpha |b|_1``, the intercept not penalized.
 
@@ -115,32 +100,4 @@ class Lasso(ElasticNet):
     ('optimal', 1.85)
     """
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        precompute: bool = False,
-        copy_X: bool = True,
-        max_iter: int | None = None,
-        tol: float = TOLERANCE,
-        warm_start: bool = False,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-        time_limit: float | None = None,
-    ) -> None:
-        super().__init__(
-            alpha,
-            l1_ratio=1.0,
-            fit_intercept=fit_intercept,
-            precompute=precompute,
-            max_iter=max_iter,
-            copy_X=copy_X,
-            tol=tol,
-            warm_start=warm_start,
-            positive=positive,
-            random_state=random_state,
-            selection=selection,
-            time_limit=time_limit,
-        )
+    l1_ratio: float = field(default=1.0, init=False)

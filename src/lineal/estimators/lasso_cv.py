@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from lineal.sources.memory import Memory
 Array = npt.NDArray[np.float64]
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class ElasticNetCV(Regressor):
     """Elastic net with alpha (and l1_ratio) that predict best the rows a fold does not see.
 
@@ -55,50 +57,22 @@ class ElasticNetCV(Regressor):
     ('optimal', (5, 5))
     """
 
-    alpha_: float
-    alphas_: Array
-    l1_ratio_: float
-    mse_path_: Array
-    dual_gap_: float | None
-    n_iter_: int
-    verdicts_: list[Any]
-
-    def __init__(
-        self,
-        *,
-        l1_ratio: Any = 0.5,
-        eps: float = 1e-3,
-        alphas: Any = 100,
-        fit_intercept: bool = True,
-        precompute: bool | str = "auto",
-        max_iter: int | None = None,
-        tol: float = TOLERANCE,
-        cv: Any = None,
-        copy_X: bool = True,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-        rule: str = "best",
-        time_limit: float | None = None,
-    ) -> None:
-        self.l1_ratio = l1_ratio
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.tol = tol
-        self.cv = cv
-        self.copy_X = copy_X
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
-        self.rule = rule
-        self.time_limit = time_limit
+    l1_ratio: Any = 0.5
+    eps: float = 1e-3
+    alphas: Any = 100
+    fit_intercept: bool = True
+    precompute: bool | str = "auto"
+    max_iter: int | None = None
+    tol: float = TOLERANCE
+    cv: Any = None
+    copy_X: bool = True
+    verbose: int = 0
+    n_jobs: int | None = None
+    positive: bool = False
+    random_state: Any = None
+    selection: str = "cyclic"
+    rule: str = "best"
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose alpha and l1_ratio on folds of the rows X and the target y, then fit all rows."""
@@ -170,6 +144,7 @@ class ElasticNetCV(Regressor):
         seed("random_state", self.random_state)
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class LassoCV(ElasticNetCV):
     """Lasso with the alpha that predicts best the rows a fold does not see.
 
@@ -183,43 +158,7 @@ class LassoCV(ElasticNetCV):
     ('optimal', True)
     """
 
-    def __init__(
-        self,
-        *,
-        eps: float = 1e-3,
-        alphas: Any = 100,
-        fit_intercept: bool = True,
-        precompute: bool | str = "auto",
-        max_iter: int | None = None,
-        tol: float = TOLERANCE,
-        copy_X: bool = True,
-        cv: Any = None,
-        verbose: bool = False,
-        n_jobs: int | None = None,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-        rule: str = "best",
-        time_limit: float | None = None,
-    ) -> None:
-        super().__init__(
-            l1_ratio=1.0,
-            eps=eps,
-            alphas=alphas,
-            fit_intercept=fit_intercept,
-            precompute=precompute,
-            max_iter=max_iter,
-            tol=tol,
-            cv=cv,
-            copy_X=copy_X,
-            verbose=verbose,
-            n_jobs=n_jobs,
-            positive=positive,
-            random_state=random_state,
-            selection=selection,
-            rule=rule,
-            time_limit=time_limit,
-        )
+    l1_ratio: Any = field(default=1.0, init=False)
 
 
 def _given(value: Any) -> Any:

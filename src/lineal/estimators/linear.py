@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import MultiOutputMixin
 
 from lineal.api.dialects import solver_named, strength_of_alpha
@@ -15,6 +15,7 @@ from lineal.estimators.regression import Regressor
 from lineal.model.verdict import TOLERANCE
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
     """Least squares: minimise ``sum_i s_i (y_i - x_i b)^2``, and say what is proven about the result.
 
@@ -36,22 +37,12 @@ class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
     ('optimal', [2.0], 1.0)
     """
 
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        tol: float = TOLERANCE,
-        n_jobs: int | None = None,
-        positive: bool = False,
-        time_limit: float | None = None,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.time_limit = time_limit
+    fit_intercept: bool = True
+    copy_X: bool = True
+    tol: float = TOLERANCE
+    n_jobs: int | None = None
+    positive: bool = False
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and targets y, of shape (n,) or (n, targets).
@@ -71,6 +62,7 @@ class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
         )
 
 
+@dataclass(eq=False, repr=False)
 class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
     """Ridge regression: minimise ``sum_i s_i (y_i - x_i b)^2 + alpha |b|^2``, the intercept not penalized.
 
@@ -95,31 +87,18 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
     ('optimal', 1.333333)
     """
 
-    n_iter_: npt.NDArray[np.int32]
     _keeps_column: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        max_iter: int | None = None,
-        tol: float = TOLERANCE,
-        solver: str = "auto",
-        positive: bool = False,
-        random_state: Any = None,
-        time_limit: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.solver = solver
-        self.positive = positive
-        self.random_state = random_state
-        self.time_limit = time_limit
+    alpha: float = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    copy_X: bool = True
+    max_iter: int | None = None
+    tol: float = TOLERANCE
+    solver: str = "auto"
+    positive: bool = False
+    random_state: Any = None
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and targets y, of shape (n,) or (n, targets).

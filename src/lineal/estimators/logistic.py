@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -45,6 +46,7 @@ def penalty_named(penalty: object, C: float, l1_ratio: object) -> tuple[float, f
     return float("inf") if penalty is None else C, ratio if share is None else share
 
 
+@dataclass(eq=False, repr=False)
 class LogisticRegression(Classifier):
     """Logistic regression: minimise ``C sum_i s_i loss_i + l1_ratio |b|_1 + (1 - l1_ratio) / 2 |b|^2``, b without intercept.
 
@@ -75,42 +77,22 @@ class LogisticRegression(Classifier):
     ('optimal', ['yes'])
     """
 
-    n_iter_: npt.NDArray[np.int32]
-
-    def __init__(
-        self,
-        penalty: str | None = "deprecated",
-        *,
-        C: float = 1.0,
-        l1_ratio: float = 0.0,
-        dual: bool = False,
-        tol: float = TOLERANCE,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1,
-        class_weight: Any = None,
-        random_state: Any = None,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        time_limit: float | None = None,
-    ) -> None:
-        self.penalty = penalty
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.dual = dual
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.solver = solver
-        self.max_iter = max_iter
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.time_limit = time_limit
+    penalty: str | None = "deprecated"
+    _: KW_ONLY
+    C: float = 1.0
+    l1_ratio: float = 0.0
+    dual: bool = False
+    tol: float = TOLERANCE
+    fit_intercept: bool = True
+    intercept_scaling: float = 1
+    class_weight: Any = None
+    random_state: Any = None
+    solver: str = "auto"
+    max_iter: int | None = None
+    verbose: int = 0
+    warm_start: bool = False
+    n_jobs: int | None = None
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and labels y: strings, whole numbers or Booleans.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -26,12 +27,12 @@ from lineal.perceptron.halfspace import Judged, judge, progressive
 from lineal.perceptron.perceptron import TIES, VARIANTS, Plan, Run
 from lineal.perceptron.perceptron import present as run_perceptron
 from lineal.perceptron.step_log import StepLog
-from lineal.perceptron.voters import Voters
 from lineal.sources.memory import Memory
 
 Array = npt.NDArray[np.float64]
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class Perceptron(Classifier):
     """The perceptron: add a mistaken row to the weights of its class, subtract it from those of the class predicted.
 
@@ -69,59 +70,28 @@ class Perceptron(Classifier):
     ('separated', [1], True)
     """
 
-    n_iter_: int
-    mistakes_: int
-    rows_seen_: int
-    trace_: Trace | StepLog  # type: ignore[assignment]
-    voters_: Voters
-    _last: Array
-
-    def __init__(
-        self,
-        *,
-        variant: str = "plain",
-        tie: str = "mistake",
-        penalty: None = None,
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 100,
-        tol: float | None = None,
-        shuffle: bool = True,
-        verbose: int = 0,
-        eta0: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        warm_start: bool = False,
-        oracle: bool = True,
-        bound: bool = False,
-        record: bool = False,
-        time_limit: float | None = None,
-    ) -> None:
-        self.variant = variant
-        self.tie = tie
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.oracle = oracle
-        self.bound = bound
-        self.record = record
-        self.time_limit = time_limit
+    variant: str = "plain"
+    tie: str = "mistake"
+    penalty: None = None
+    alpha: float = 0.0001
+    l1_ratio: float = 0.15
+    fit_intercept: bool = True
+    max_iter: int = 100
+    tol: float | None = None
+    shuffle: bool = True
+    verbose: int = 0
+    eta0: float = 1.0
+    n_jobs: int | None = None
+    random_state: Any = 0
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    warm_start: bool = False
+    oracle: bool = True
+    bound: bool = False
+    record: bool = False
+    time_limit: float | None = None
+    trace_: Trace | StepLog = field(init=False)  # type: ignore[assignment]
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X and labels y; ``coef_init`` and ``intercept_init`` say where to begin.

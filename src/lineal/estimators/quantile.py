@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 from lineal.api.dialects import solver_named
@@ -13,6 +14,7 @@ from lineal.losses import Quantile
 from lineal.model.verdict import TOLERANCE
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class QuantileRegressor(Regressor):
     """Quantile regression: minimise ``(1/S) sum_i s_i loss_i + alpha |b|_1``, the intercept not penalized.
 
@@ -36,26 +38,13 @@ class QuantileRegressor(Regressor):
     ('optimal', 1.0)
     """
 
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        quantile: float = 0.5,
-        alpha: float = 1.0,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        solver_options: None = None,
-        tol: float = TOLERANCE,
-        time_limit: float | None = None,
-    ) -> None:
-        self.quantile = quantile
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.solver_options = solver_options
-        self.tol = tol
-        self.time_limit = time_limit
+    quantile: float = 0.5
+    alpha: float = 1.0
+    fit_intercept: bool = True
+    solver: str = "auto"
+    solver_options: None = None
+    tol: float = TOLERANCE
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and one target y.

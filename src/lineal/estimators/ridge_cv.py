@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -29,6 +30,7 @@ from lineal.sources.memory import Memory
 Array = npt.NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
     """Ridge regression with the alpha that predicts best rows that were left out.
 
@@ -60,35 +62,18 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
     """
 
     _keeps_column: ClassVar[bool] = False
-    alpha_: float
-    best_score_: float
-    cv_results_: Array
-    verdicts_: list[list[Verdict]]
 
-    def __init__(
-        self,
-        alphas: Any = (0.1, 1.0, 10.0),
-        *,
-        fit_intercept: bool = True,
-        scoring: Any = None,
-        cv: Any = None,
-        gcv_mode: None = None,
-        store_cv_results: bool = False,
-        alpha_per_target: bool = False,
-        tol: float = TOLERANCE,
-        rule: str = "best",
-        time_limit: float | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.scoring = scoring
-        self.cv = cv
-        self.gcv_mode = gcv_mode
-        self.store_cv_results = store_cv_results
-        self.alpha_per_target = alpha_per_target
-        self.tol = tol
-        self.rule = rule
-        self.time_limit = time_limit
+    alphas: Any = (0.1, 1.0, 10.0)
+    _: KW_ONLY
+    fit_intercept: bool = True
+    scoring: Any = None
+    cv: Any = None
+    gcv_mode: None = None
+    store_cv_results: bool = False
+    alpha_per_target: bool = False
+    tol: float = TOLERANCE
+    rule: str = "best"
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose alpha on rows left out of X and y, of shape (n,) or (n, targets), then fit all rows."""
@@ -133,7 +118,7 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         """Return the losses of every alpha, NaN without time: one for each row, or one in all where a scorer is given."""
         nothing = partial(np.full, (*source.block.y.shape, len(alphas)), np.nan)
         errors = in_time(deadline, lambda: leave_one_out(source, alphas, deadline), nothing)
-        self.verdicts_ = []
+        self.verdicts_: list[list[Verdict]] = []
         if self.store_cv_results:
             kept = np.empty_like(errors)
             kept[:, :, order] = errors**2

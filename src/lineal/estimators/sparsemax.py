@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from lineal.model.verdict import TOLERANCE
 Array = npt.NDArray[np.float64]
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class SparsemaxClassifier(Classifier):
     """Sparsemax: minimise ``C sum_i s_i loss_i + l1_ratio |b|_1 + (1 - l1_ratio) / 2 |b|^2``, b without intercept.
 
@@ -32,28 +34,14 @@ class SparsemaxClassifier(Classifier):
     ('optimal', [[1.0, 0.0], [0.0, 1.0]])
     """
 
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        l1_ratio: float = 0.0,
-        tol: float = TOLERANCE,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-    ) -> None:
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.solver = solver
-        self.max_iter = max_iter
-        self.time_limit = time_limit
+    C: float = 1.0
+    l1_ratio: float = 0.0
+    tol: float = TOLERANCE
+    fit_intercept: bool = True
+    class_weight: Any = None
+    solver: str = "auto"
+    max_iter: int | None = None
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and labels y: strings, whole numbers or Booleans.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -21,13 +22,13 @@ from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import shared
 from lineal.losses import CrammerSinger, EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
 from lineal.losses.loss import Loss
-from lineal.model.model import Model
-from lineal.model.verdict import TOLERANCE, Verdict, worst
+from lineal.model.verdict import TOLERANCE, worst
 from lineal.sources.memory import Memory
 
 Array = npt.NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class LinearSVC(Classifier):
     """Linear support vector classification: minimise ``C sum_i s_i loss_i + |b|^2 / 2``, the intercept not penalized.
 
@@ -59,40 +60,20 @@ class LinearSVC(Classifier):
     ('optimal', ['yes'])
     """
 
-    n_iter_: int
-    verdicts_: list[Verdict]
-    models_: list[Model]
-
-    def __init__(
-        self,
-        penalty: str = "l2",
-        loss: str = "squared_hinge",
-        *,
-        dual: bool | str = "auto",
-        tol: float = TOLERANCE,
-        C: float = 1.0,
-        multi_class: str = "ovr",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1,
-        class_weight: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-    ) -> None:
-        self.penalty = penalty
-        self.loss = loss
-        self.dual = dual
-        self.tol = tol
-        self.C = C
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.time_limit = time_limit
+    penalty: str = "l2"
+    loss: str = "squared_hinge"
+    _: KW_ONLY
+    dual: bool | str = "auto"
+    tol: float = TOLERANCE
+    C: float = 1.0
+    multi_class: str = "ovr"
+    fit_intercept: bool = True
+    intercept_scaling: float = 1
+    class_weight: Any = None
+    verbose: int = 0
+    random_state: Any = None
+    max_iter: int | None = None
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and labels y: strings, whole numbers or Booleans.
@@ -173,6 +154,7 @@ class LinearSVC(Classifier):
         return whole
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class LinearSVR(Regressor):
     """Linear support vector regression: minimise ``C sum_i s_i loss_i + |b|^2 / 2``, the intercept not penalized.
 
@@ -199,34 +181,17 @@ class LinearSVR(Regressor):
     ('optimal', 1.0)
     """
 
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.0,
-        tol: float = TOLERANCE,
-        C: float = 1.0,
-        loss: str = "epsilon_insensitive",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        dual: bool | str = "auto",
-        verbose: int = 0,
-        random_state: Any = None,
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.tol = tol
-        self.C = C
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.dual = dual
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.time_limit = time_limit
+    epsilon: float = 0.0
+    tol: float = TOLERANCE
+    C: float = 1.0
+    loss: str = "epsilon_insensitive"
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    dual: bool | str = "auto"
+    verbose: int = 0
+    random_state: Any = None
+    max_iter: int | None = None
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and one target y.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from lineal.features.text_options import Options
 from lineal.ground.inputs import shown
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn texts into a sparse matrix of words or n-grams, all of it compiled and on every core.
 
@@ -44,40 +46,21 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     array(['goes', 'good', 'is', 'it', 'so'], dtype=object)
     """
 
-    def __init__(
-        self,
-        *,
-        weighting: str = "tfidf",
-        analyzer: str = "word",
-        ngram_range: tuple[int, int] = (1, 1),
-        lowercase: bool = True,
-        strip_accents: str | None = None,
-        min_length: int = 1,
-        min_df: float = 1,
-        max_df: float = 1.0,
-        max_features: int | None = None,
-        hash_bits: int | None = None,
-        binary: bool = False,
-        sublinear_tf: bool = False,
-        norm: str | None = "auto",
-        stop_words: Iterable[str] | None = None,
-        vocabulary: Iterable[str] | None = None,
-    ) -> None:
-        self.weighting = weighting
-        self.analyzer = analyzer
-        self.ngram_range = ngram_range
-        self.lowercase = lowercase
-        self.strip_accents = strip_accents
-        self.min_length = min_length
-        self.min_df = min_df
-        self.max_df = max_df
-        self.max_features = max_features
-        self.hash_bits = hash_bits
-        self.binary = binary
-        self.sublinear_tf = sublinear_tf
-        self.norm = norm
-        self.stop_words = stop_words
-        self.vocabulary = vocabulary
+    weighting: str = "tfidf"
+    analyzer: str = "word"
+    ngram_range: tuple[int, int] = (1, 1)
+    lowercase: bool = True
+    strip_accents: str | None = None
+    min_length: int = 1
+    min_df: float = 1
+    max_df: float = 1.0
+    max_features: int | None = None
+    hash_bits: int | None = None
+    binary: bool = False
+    sublinear_tf: bool = False
+    norm: str | None = "auto"
+    stop_words: Iterable[str] | None = None
+    vocabulary: Iterable[str] | None = None
 
     def fit(self, texts: Any, y: object = None) -> TextFeatures:
         """Learn the vocabulary, and how many texts have each term."""
