@@ -61,19 +61,27 @@ def test_it_is_measured_and_compared_as_others_are(model, extended):
     more = {name: values * 5 for name, values in TABLE.items()}
     found = lineal.compare(more, "y", models=["nearest-center", "logistic ridge:0.1"], folds=2)
     assert [entry.name for entry in found.entries if entry.test["accuracy"] == 1.0 and "nearest" in entry.name]
+    swept = lineal.sweep(more, "y", model="nearest-center", over="columns=1:2", folds=2)
+    assert [point.columns for point in swept.points] == [4, 4]
+    folds = lineal.cross_validate(more, "y", model="nearest-center", folds=2)
+    assert folds.metrics["accuracy"].mean == 1.0
+    with pytest.raises(InputError, match="made of training rows, so they have no standard errors"):
+        model.summary()
 
 
 def test_an_offset_is_added_to_its_scores(extended):
     table = {**TABLE, "o": [0.5] * 8}
     found = lineal.fit(table, target="y", model="nearest-center", offset="o")
-    np.testing.assert_allclose(found.scores({**NEW, "o": [0.0, 2.0]}), by_hand(NEW_ROWS) + [[0.0], [2.0]], rtol=1e-12)
+    np.testing.assert_allclose(
+        found.scores({**NEW, "o": [0.0, 2.0]}), by_hand(NEW_ROWS) + np.array([[0.0], [2.0]]), rtol=1e-12
+    )
 
 
 def test_it_survives_its_model_file(model, tmp_path):
     model.save(tmp_path / "m.lineal")
     again = lineal.load(tmp_path / "m.lineal")
     assert np.array_equal(again.predict_proba(NEW), model.predict_proba(NEW))
-    assert pickle.loads(pickle.dumps(model)).predict(NEW).tolist() == ["a", "c"]
+    assert pickle.loads(pickle.dumps(model)).predict(NEW).tolist() == ["a", "c"]  # noqa: S301  (our own bytes)
     assert model.scorer()([0.0, 0.0, 1.0])[0, 0] == pytest.approx(model.predict_proba(NEW)[0, 0], rel=1e-12)
 
 

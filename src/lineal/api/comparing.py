@@ -24,7 +24,6 @@ from lineal.features.text_options import TextOptions
 from lineal.ground.deadline import Deadline, Limit, beforehand, shared
 from lineal.ground.records import dataclass
 from lineal.metrics.metric import BEST_OF_CLASSES, BEST_OF_NUMBERS
-from lineal.metrics.scoring import Score
 from lineal.model.model import Model
 from lineal.model.trace import Record
 from lineal.model.verdict import TOLERANCE
@@ -231,5 +230,4 @@ def _validated(dataset: Dataset, model: Model) -> tuple[int, tuple[Figures, Figu
     """Return the number of validation rows, the figures of a model on them, and those of the best constant."""
     assert dataset.validation is not None  # (who calls has looked)
     level = model.report["baseline_score"]
-    score = Score(model.loss, model.coef, dataset.target.kind == "classes", center=model.center)
-    return measure(dataset.validation, score, None if level is None else np.asarray(level, float))
+    return measure(dataset.validation, model.measure(), None if level is None else np.asarray(level, float))

@@ -237,7 +237,7 @@ def _by_shape(dealt: Folds, roles: Roles, ask: Request, run: Run, steps: Sequenc
         for step in steps:
             dataset = from_table(seen, step.shaped(roles), ask.wanted, Split(run.seed, 0.0), held)
             fitted = finish(dataset, ask, replace(run, deadline=shared(run.deadline, left)), measured=False)
-            fold.losses.append(_losses(dataset, fitted.loss, fitted.coef, fitted.center))
+            fold.losses.append(_losses(dataset, fitted.measure()))
             fold.verdicts.append(fitted.verdict)
             fold.shapes.append((len(fitted.columns), int(fitted.training["rows"])))
             left -= 1
@@ -268,19 +268,20 @@ def _by_strength(
             time_limit=shared(run.deadline, len(dealt.pairs) - place), moments=ready.moments, labels=ready.labels,
         )  # fmt: skip
         shape = (len(dataset.train.columns), ready.moments.rows)
-        losses = [_losses(dataset, ready.loss, point.coef, None) for point in walked.points]
+        classes = dataset.target.kind == "classes"
+        losses = [_losses(dataset, Score(ready.loss, point.coef, classes)) for point in walked.points]
         folds.append(_Fold(losses, [point.verdict for point in walked.points], [shape] * len(steps)))
     notes = tuple(dataset.about.get("notes", ()))
     return _About(steps, ready.loss, name(ready.loss, ask.penalty.name), dataset.target.name, notes), folds
 
 
-def _losses(dataset: Dataset, loss: Loss, coef: Array, center: Array | None) -> tuple[float, float]:
+def _losses(dataset: Dataset, score: Score) -> tuple[float, float]:
     """Return the mean loss on the rows that were fitted and on those that were not; of squared loss the squares."""
-    score = Score(loss, coef, dataset.target.kind == "classes", center=center)
+    figure = score.loss.figure
     assert dataset.test is not None  # (every pair has both)
     with np.errstate(over="ignore", invalid="ignore"):
-        values = [float(source.sum(score).figures()[loss.figure]) for source in (dataset.train, dataset.test)]
-    values = [value**2 for value in values] if loss.figure == "rmse" else values
+        values = [float(source.sum(score).figures()[figure]) for source in (dataset.train, dataset.test)]
+    values = [value**2 for value in values] if figure == "rmse" else values
     return values[0], values[1]
 
 

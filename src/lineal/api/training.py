@@ -178,10 +178,7 @@ def evaluate(
     source, notes = found.source, found.notes
     level, labels = model.report.get("baseline_score"), model.target.classes
     constant = None if level is None else np.asarray(level, float)
-    through = None if model.feature_map is None else model.feature_map.scores
-    score = Score(
-        model.loss, model.coef, labels is not None, rule=rule, center=model.center, closely=True, through=through
-    )
+    score = model.measure(rule, closely=True)
     count, metrics = measure(source, score, constant)
     answer: dict[str, Any] = {
         "rows": count,
@@ -282,8 +279,7 @@ def _reduced(dataset: Dataset, request: Request, run: Run, scheme: Scheme) -> Mo
     variance[: int(dataset.train.columns[:1] == ("(intercept)",))] = 0.0
     training = {"rows": moments.rows, "weight_sum": moments.weight_sum, **dataset.training}
     whole = committee(dataset, scheme, words, members, training)
-    score = Score(loss, whole.coef, True, center=whole.center)
-    report = {**_measured(dataset, score, loss.constant(moments.statistic), variance), **whole.report}
+    report = {**_measured(dataset, whole.measure(), loss.constant(moments.statistic), variance), **whole.report}
     if beside and "interrupt" not in (whole.verdict.reason or ""):
         report["multiclass"] = {**report["multiclass"], "direct": _direct(dataset, run, report["metrics"])}
     return replace(whole, report=report)

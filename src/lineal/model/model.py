@@ -18,6 +18,7 @@ from lineal.errors import InputError
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.metrics.decision import Costs, Decision, Rule, rule
+from lineal.metrics.scoring import Score
 from lineal.model.display import page
 from lineal.model.encoder import Encoder
 from lineal.model.feature_map import FeatureMap
@@ -221,6 +222,12 @@ class Model(Uncertainty):
         (['yes', 'yes'], 0.2, -1.3863)
         """
         return self.decided(self.rule(threshold, costs), data, offset)
+
+    def measure(self, rule: Rule | None = None, *, closely: bool = False) -> Score:
+        """Return the task that measures the model over a source: decided by a rule if one is given, as ``Score`` says."""
+        classes = self.target.kind == "classes"
+        through = None if self.feature_map is None else self.feature_map.scores
+        return Score(self.loss, self.coef, classes, rule=rule, center=self.center, closely=closely, through=through)
 
     def decided(self, chosen: Rule, data: object, offset: Array | None = None) -> Decision:
         """Return what a rule of this model decides for every row."""

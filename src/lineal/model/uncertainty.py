@@ -15,6 +15,7 @@ from lineal.errors import InputError
 from lineal.losses import likelihoods
 from lineal.losses.loss import Loss
 from lineal.model.encoder import Encoder
+from lineal.model.feature_map import FeatureMap
 from lineal.model.posterior import Interval, posterior_rows, predictive
 from lineal.model.summary import POSTERIOR, Likelihood, Summary, contrasted, no_errors, shares, table
 from lineal.model.target import Target
@@ -37,6 +38,7 @@ class Uncertainty(ABC):
     training: Mapping[str, Any]
     report: Mapping[str, Any]
     arrays: Mapping[str, npt.NDArray[Any]]
+    feature_map: FeatureMap | None
 
     def covariance(self) -> Array:
         """Return the covariance matrix of the coefficients: estimated for an unpenalized fit, or that of a posterior.
@@ -203,6 +205,11 @@ class Uncertainty(ABC):
 
     def refuse_summary(self) -> None:
         """Raise InputError, with what to do instead, where standard errors and p-values would mean nothing."""
+        if self.feature_map is not None:
+            raise InputError(
+                "the coefficients of this model multiply columns that are made of training rows, so they have no standard "
+                "errors; ask lineal show what it holds."
+            )
         self._likely()
         reason = no_errors(self.penalty, self.verdict.kind, self.verdict.sentence)
         if reason is not None:
