@@ -17,6 +17,7 @@
 #include "descent.hpp"
 #include "epochs.hpp"
 #include "grams.hpp"
+#include "kernels.hpp"
 #include "perceptron.hpp"
 #include "parts.hpp"
 #include "picking.hpp"
@@ -279,6 +280,7 @@ NB_MODULE(_core, m) {
 #endif
     kernels();  // an unusable LINEAL_CPU is refused at import
     bind_sweeps(m);
+    bind_kernels(m);
     bind_epochs(m);
     bind_perceptron(m);
     bind_ascent(m);

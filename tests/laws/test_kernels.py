@@ -10,11 +10,13 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel, sigmoid_kernel
 
-from lineal import kernels
+from lineal import _core, kernels
 from lineal.errors import InputError, ModelFileError
 
-ROWS = [kernel for kind in kernels.ALL if kind.takes == "rows" for kernel in kind.examples()]
 EVERY = [kernel for kind in kernels.ALL for kernel in kind.examples()]
+ROWS = [kernel for kernel in EVERY if kernel.takes == "rows"]
+TEXTS = ["", "a", "abab", "the cat sat on the mat", ["the", "cat"], "ünïcödé 😀 " * 3, "the mat"]
+TREES = ["(leaf)", "(S (N Mary) (V runs))", "(S (N (D the) (A cat)) (V runs))", "(V runs)", "(S (N Mary) (V runs))"]
 
 
 def drawn(n, p, *, seed=0, scale=1.0):
@@ -24,7 +26,21 @@ def drawn(n, p, *, seed=0, scale=1.0):
     return X
 
 
+def points_for(kernel):
+    """Eight points or fewer of the kind that a kernel takes."""
+    if kernel.takes == "entries":
+        return drawn(6, 4) @ drawn(6, 4).T
+    return {"rows": drawn(8, 3), "sequences": TEXTS, "trees": TREES}[kernel.takes]
+
+
 def theirs(kernel, X, Z):
+    if kernel.name == "sum":
+        return sum(theirs(part, X, Z) for part in kernel.parts)
+    if kernel.name == "product":
+        return np.prod([theirs(part, X, Z) for part in kernel.parts], axis=0)
+    if kernel.name == "normalized":
+        one, other = (np.sqrt(np.diagonal(theirs(kernel.base, A, A))) for A in (X, Z))
+        return theirs(kernel.base, X, Z) / np.outer(one, other)
     if kernel.name == "linear":
         return linear_kernel(X, Z)
     if kernel.name == "poly":
@@ -37,6 +53,13 @@ def theirs(kernel, X, Z):
 def exactly(kernel, x, z):
     """The kernel of two rows of doubles in 60 digits."""
     with mpmath.workdps(60):
+        if kernel.name == "sum":
+            return mpmath.fsum(exactly(part, x, z) for part in kernel.parts)
+        if kernel.name == "product":
+            return mpmath.fprod(exactly(part, x, z) for part in kernel.parts)
+        if kernel.name == "normalized":
+            own = exactly(kernel.base, x, x) * exactly(kernel.base, z, z)
+            return exactly(kernel.base, x, z) / mpmath.sqrt(own)
         x, z = [mpmath.mpf(float(v)) for v in x], [mpmath.mpf(float(v)) for v in z]
         product = mpmath.fsum(a * b for a, b in zip(x, z, strict=True))
         if kernel.name == "linear":
@@ -82,12 +105,43 @@ def test_rounding_of_entries_is_bounded(kernel, scale, sparse):
                     )
 
 
-@pytest.mark.parametrize("kernel", [kernel for kernel in ROWS if kernel.mercer], ids=repr)
+@pytest.mark.parametrize("kernel", [kernel for kernel in EVERY if kernel.mercer], ids=repr)
 def test_gram_matrices_of_mercer_kernels_have_no_negative_eigenvalue_but_for_rounding(kernel):
-    X = drawn(25, 3)
+    X = points_for(kernel)
     error = kernel.entry_error(X)
     values = np.linalg.eigvalsh(kernel.gram(X))
     assert values[0] >= -(error @ error) - 1e-13 * values[-1]
+
+
+@pytest.mark.parametrize("kernel", EVERY, ids=repr)
+def test_gram_matrices_are_symmetric_and_cross_ones_agree_with_them(kernel):
+    X = points_for(kernel)
+    gram, order = kernel.gram(X), [3, 1, 2]
+    assert np.array_equal(gram, gram.T)
+    assert np.array_equal(np.diagonal(gram), kernel.diagonal(X))
+    assert np.isfinite(kernel.entry_error(X)).all()
+    if kernel.takes != "entries":
+        points = kernel.points(X)
+        np.testing.assert_allclose(
+            kernel.gram(points.take(np.array(order)), points), gram[order], rtol=1e-13, atol=1e-15
+        )
+        assert kernel.gram(points.take(np.arange(0)), points).shape == (0, len(points))
+        assert kernel.gram(points.take(np.arange(0))).shape == (0, 0)
+
+
+@pytest.mark.parametrize("kernel", [kernel for kernel in EVERY if kernel.takes != "entries"], ids=repr)
+def test_any_number_of_threads_gives_the_same_bits(kernel):
+    X = [*points_for(kernel)] * 7
+    before = _core.threads()
+    try:
+        found = []
+        for threads in (1, 2, 5):
+            _core.set_threads(threads)
+            found.append(kernel.gram(X))
+    finally:
+        _core.set_threads(before)
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
 
 
 def test_sigmoid_has_a_gram_matrix_with_a_negative_eigenvalue():
@@ -106,7 +160,7 @@ def test_kernels_are_read_back_from_text_and_from_a_file(kernel):
 def test_files_with_damaged_members_are_refused(kernel):
     data = kernel.to_dict()
     for name in data.keys() - {"kernel"}:
-        for value in (None, "1", True, float("nan"), float("inf"), [1.0]):
+        for value in (None, "?", True, float("nan"), float("inf"), [1.0], {"kernel": "none"}):
             with pytest.raises(ModelFileError):
                 kernels.from_dict(data | {name: value})
         with pytest.raises(ModelFileError):
@@ -137,6 +191,21 @@ def test_width_is_that_of_the_notes():
         ("poly:2,degree=3", "given twice"),
         ("poly:gama=1", "Did you mean 'gamma'"),
         ("linear:1", "takes 0 parameters"),
+        ("linear + ", "too early"),
+        ("(linear", "never closed"),
+        ("linear)", "expected"),
+        ("linear rbf:1", "expected"),
+        ("* linear", "lacks a kernel"),
+        ("normalized linear", "no bracket"),
+        ("normalized(sigmoid:1)", "not Mercer"),
+        ("linear + spectrum:2", "same points"),
+        ("spectrum:2 + spectrum:2,unit=words", "same points"),
+        ("string:ssk,3,1.5", "at most 1"),
+        ("string:ssk,33,0.5", "from 1 to 32"),
+        ("spectrum:3,unit=letters", "'characters' or 'words'"),
+        ("tree:0", "above 0"),
+        ("function", "no kernel 'function'"),
+        ("", "spelled as a text"),
     ],
 )
 def test_kernels_that_are_none_are_refused_in_words(text, words):

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "kernels/entries.hpp"
 #include "passes/kernels.hpp"
 #include "paths/sweeps.hpp"
 #include "perceptron/perceptron.hpp"
@@ -87,6 +88,7 @@ std::string level_in_use() { return known()[level()].name; }
 
 LINEAL_TABLE(Kernels, kernels)
 LINEAL_TABLE(Sweeps, sweeps)
+LINEAL_TABLE(Entries, entries)
 LINEAL_TABLE(Epochs, epochs)
 LINEAL_TABLE(Perceptrons, perceptrons)
 

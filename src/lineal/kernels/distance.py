@@ -114,7 +114,7 @@ class Gaussian(Distance):
             total += np.multiply(difference, difference, out=difference)
         return total
 
-    def _entry_error(self, points: Points) -> Array:
+    def _entry_error(self, points: Points, partners: Points) -> Array:
         assert isinstance(points, Rows)
         # t = gamma d has a relative error of p + 4 roundings from differences, which moves exp(-t) by at most that times
         # t exp(-t) <= 0.37; exp itself errs by a few units
@@ -166,6 +166,6 @@ class Laplacian(Distance):
             total += np.abs(difference, out=difference)
         return total
 
-    def _entry_error(self, points: Points) -> Array:
+    def _entry_error(self, points: Points, partners: Points) -> Array:
         assert isinstance(points, Rows)
         return np.full(len(points), math.sqrt(UNIT * (0.4 * (points.width + 4) + 8.0)))

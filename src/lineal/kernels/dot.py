@@ -72,7 +72,7 @@ class Linear(Dot):
         """Return the products."""
         return products
 
-    def _entry_error(self, points: Points) -> Array:
+    def _entry_error(self, points: Points, partners: Points) -> Array:
         assert isinstance(points, Rows)
         # a sum of p products in any order: |error| <= p u / (1 - p u) |x| |z|
         return np.asarray(np.sqrt(_rounding(points.width)) * points.lengths() + SMALLEST)
@@ -128,7 +128,7 @@ class Polynomial(Dot):
         products += self.coef0
         return _power(products, self.degree)
 
-    def _entry_error(self, points: Points) -> Array:
+    def _entry_error(self, points: Points, partners: Points) -> Array:
         assert isinstance(points, Rows)
         # |gamma x.z| + |coef0| <= s_x s_z with s^2 = gamma |x|^2 + |coef0|; roundings: p + 2 of the base, each taken
         # degree times, and fewer than 2 degree of the power
@@ -183,7 +183,7 @@ class Sigmoid(Dot):
         products += self.coef0
         return np.tanh(products, out=products)
 
-    def _entry_error(self, points: Points) -> Array:
+    def _entry_error(self, points: Points, partners: Points) -> Array:
         assert isinstance(points, Rows)
         # tanh moves no more than its argument does; its own rounding is below 4 units of 1
         size = np.sqrt(self.gamma * points.lengths() ** 2 + abs(self.coef0) + 1.0) * (1.0 + 2.0**-40)

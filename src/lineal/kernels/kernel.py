@@ -14,7 +14,7 @@ from lineal.errors import InputError, ModelFileError
 from lineal.kernels.points import Points, read_points
 
 Array = npt.NDArray[np.float64]
-Takes = Literal["rows", "sequences", "trees", "entries", "anything"]
+Takes = Literal["rows", "sequences", "trees", "entries", "objects"]
 
 UNIT: Final = 2.0**-53
 """The largest relative error of one rounding."""
@@ -93,15 +93,16 @@ class Kernel(ABC):
         with np.errstate(all="ignore"):
             return self._diagonal(self.points(X))
 
-    def entry_error(self, X: Any) -> Array:
-        """Return a number ``e_i >= 0`` for every point, with ``|computed k(x_i, z_j) - k(x_i, z_j)| <= e_i e_j``.
+    def entry_error(self, X: Any, Z: Any = None) -> Array:
+        """Return a number ``e_i >= 0`` for every point of X that bounds the rounding of entries, on the diagonal or not.
 
-        It bounds the rounding of every entry, on the diagonal or not, of whatever two sets: the error of the entry at
-        (i, j) of ``gram(X, Z)`` is at most ``entry_error(X)[i] * entry_error(Z)[j]``, so that rounding moves
-        ``v' K v`` by at most ``(sum_i |v_i| e_i)^2``. Numbers and parameters count as the doubles they are.
+        ``|computed k(x_i, x_j) - k(x_i, x_j)| <= e_i e_j``; of ``gram(X, Z)``, the product of ``entry_error(X, Z)[i]`` and
+        ``entry_error(Z, X)[j]``. So rounding moves ``v' K v`` by at most ``(sum_i |v_i| e_i)^2``. Numbers and parameters
+        count as the doubles they are.
         """
+        points = self.points(X)
         with np.errstate(all="ignore"):
-            return self._entry_error(self.points(X))
+            return self._entry_error(points, points if Z is None else self.points(Z, "Z"))
 
     @abstractmethod
     def _gram(self, left: Points, right: Points | None) -> Array: ...
@@ -110,7 +111,7 @@ class Kernel(ABC):
     def _diagonal(self, points: Points) -> Array: ...
 
     @abstractmethod
-    def _entry_error(self, points: Points) -> Array: ...
+    def _entry_error(self, points: Points, partners: Points) -> Array: ...
 
     def to_dict(self) -> dict[str, Any]:
         """Return the kernel as plain data: its name and its fields."""
@@ -132,6 +133,25 @@ class Kernel(ABC):
         expect(isinstance(value, int | float) and not isinstance(value, bool), f"has no number for {name!r}")
         expect(bool(np.isfinite(value)), f"has no finite number for {name!r}")
         return value
+
+
+def from_file(data: Any) -> Kernel:
+    """Return the kernel of a model file, whatever kind it names.
+
+    >>> from lineal.kernels import Linear
+    >>> from_file(Linear().to_dict())
+    Linear()
+    """
+    expect(isinstance(data, Mapping), "is not an object")
+    known, waiting = {}, [Kernel]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if kind.saved is not False and "name" in vars(kind):
+            known[kind.name] = kind
+    name = data.get("kernel")
+    expect(isinstance(name, str) and name in known, f"is of unknown kind {name!r}")
+    return known[str(name)].from_dict(data)
 
 
 def expect(holds: bool, sentence: str) -> None:

@@ -148,7 +148,7 @@ def read_points(X: Any, takes: str, name: str) -> Points:
     >>> read_points([[1.0]], "rows", "X").values
     array([[1.]])
     """
-    kinds: dict[str, type[Points]] = {"rows": Rows, "entries": Entries, "anything": Objects}
+    kinds: dict[str, type[Points]] = {"rows": Rows, "entries": Entries, "objects": Objects}
     kind = kinds[takes]
     return X if isinstance(X, kind) else kind(X.values if isinstance(X, Points) else X, name)  # type: ignore[call-arg]
 
