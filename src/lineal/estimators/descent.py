@@ -78,6 +78,7 @@ class Descent(Fitted):
     shuffle: bool = True
     verbose: int = 0
     epsilon: float = 0.1
+    n_jobs: int | None = None
     random_state: Any = None
     learning_rate: str = "optimal"
     eta0: float = 0.01
@@ -85,6 +86,7 @@ class Descent(Fitted):
     early_stopping: bool = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 5
+    class_weight: Any = None
     warm_start: bool = False
     average: bool | int = False
     time_limit: float | None = None

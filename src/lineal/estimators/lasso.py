@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import scipy.sparse
@@ -87,7 +87,6 @@ class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
         return scipy.sparse.csr_matrix(self.coef_.reshape(-1, self.n_features_in_))
 
 
-@dataclass(eq=False, repr=False)
 class Lasso(ElasticNet):
     """Lasso: minimise ``sum_i s_i (y_i - x_i b)^2 / (2 S) + alpha |b|_1``, the intercept not penalized.
 
@@ -100,4 +99,32 @@ class Lasso(ElasticNet):
     ('optimal', 1.85)
     """
 
-    l1_ratio: float = field(default=1.0, init=False)
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        precompute: bool = False,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = TOLERANCE,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        time_limit: float | None = None,
+    ) -> None:
+        super().__init__(
+            alpha,
+            l1_ratio=1.0,
+            fit_intercept=fit_intercept,
+            precompute=precompute,
+            max_iter=max_iter,
+            copy_X=copy_X,
+            tol=tol,
+            warm_start=warm_start,
+            positive=positive,
+            random_state=random_state,
+            selection=selection,
+            time_limit=time_limit,
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -144,7 +144,6 @@ class ElasticNetCV(Regressor):
         seed("random_state", self.random_state)
 
 
-@dataclass(eq=False, kw_only=True, repr=False)
 class LassoCV(ElasticNetCV):
     """Lasso with the alpha that predicts best the rows a fold does not see.
 
@@ -158,7 +157,43 @@ class LassoCV(ElasticNetCV):
     ('optimal', True)
     """
 
-    l1_ratio: Any = field(default=1.0, init=False)
+    def __init__(
+        self,
+        *,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: bool | str = "auto",
+        max_iter: int | None = None,
+        tol: float = TOLERANCE,
+        copy_X: bool = True,
+        cv: Any = None,
+        verbose: bool = False,
+        n_jobs: int | None = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        rule: str = "best",
+        time_limit: float | None = None,
+    ) -> None:
+        super().__init__(
+            l1_ratio=1.0,
+            eps=eps,
+            alphas=alphas,
+            fit_intercept=fit_intercept,
+            precompute=precompute,
+            max_iter=max_iter,
+            tol=tol,
+            cv=cv,
+            copy_X=copy_X,
+            verbose=verbose,
+            n_jobs=n_jobs,
+            positive=positive,
+            random_state=random_state,
+            selection=selection,
+            rule=rule,
+            time_limit=time_limit,
+        )
 
 
 def _given(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -19,13 +18,13 @@ from lineal.fitting import fitting
 from lineal.ground.deadline import on_trial
 from lineal.losses import Logistic, Softmax
 from lineal.losses.loss import Loss
+from lineal.model.verdict import TOLERANCE
 from lineal.paths.folds import Index, Strengths, Trials, pick_of, trials
 from lineal.sources.memory import Memory
 
 Array = npt.NDArray[np.float64]
 
 
-@dataclass(eq=False, kw_only=True, repr=False)
 class LogisticRegressionCV(LogisticRegression):
     """Logistic regression with the C (and l1_ratio) that score best on the rows a fold does not see.
 
@@ -54,18 +53,48 @@ class LogisticRegressionCV(LogisticRegression):
     ('optimal', (5, 1, 3))
     """
 
-    Cs: Any = 10
-    l1_ratios: Any = (0.0,)
-    cv: Any = None
-    penalty: str | None = "deprecated"
-    scoring: Any = None
-    refit: bool = True
-    use_legacy_attributes: bool = False
-    rule: str = "best"
-    # no parameters here: folds choose the first two
-    C: float = field(init=False)
-    l1_ratio: float = field(init=False)
-    warm_start: bool = field(init=False)
+    def __init__(
+        self,
+        *,
+        Cs: Any = 10,
+        l1_ratios: Any = (0.0,),
+        fit_intercept: bool = True,
+        cv: Any = None,
+        dual: bool = False,
+        penalty: str = "deprecated",
+        scoring: Any = None,
+        solver: str = "auto",
+        tol: float = TOLERANCE,
+        max_iter: int | None = None,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        refit: bool = True,
+        intercept_scaling: float = 1.0,
+        random_state: Any = None,
+        use_legacy_attributes: bool = False,
+        rule: str = "best",
+        time_limit: float | None = None,
+    ) -> None:
+        self.Cs = Cs
+        self.l1_ratios = l1_ratios
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.random_state = random_state
+        self.use_legacy_attributes = use_legacy_attributes
+        self.rule = rule
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Choose C and l1_ratio on folds of the rows X and the labels y, then fit all rows."""

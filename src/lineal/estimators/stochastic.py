@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final, Self
 
 import numpy as np
@@ -80,9 +80,6 @@ class SGDClassifier(Descent, Classifier):
     """
 
     loss: str = "hinge"
-    _: KW_ONLY
-    n_jobs: int | None = None
-    class_weight: Any = None
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None,
@@ -189,6 +186,9 @@ class SGDRegressor(Descent, Regressor):
     _: KW_ONLY
     learning_rate: str = "invscaling"
     power_t: float = 0.25
+    # no parameters here: numbers have no classes, and there is one problem to solve
+    class_weight: Any = field(init=False)
+    n_jobs: int | None = field(init=False)
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None,
