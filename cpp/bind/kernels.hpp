@@ -58,13 +58,15 @@ nb::object dense_gram_of(const Lines& left, const std::optional<Lines>& right, i
     return out.array;
 }
 
-nb::object sparse_gram_of(const Whole64& starts, const Whole64& columns, const Plain& values, Index width, Index split) {
+nb::object sparse_gram_of(const Whole64& starts, const Whole64& columns, const Plain& values, Index width, Index split, int between) {
+    if (between != 0 && between != 2) throw nb::value_error("between must be 0 or 2");
     const Pairs pairs = paired(counted(starts, columns.size()), split);
     if (values.size() != columns.size()) throw nb::value_error("there must be as many values as columns");
     for (std::size_t i = 0; i < columns.size(); ++i)
         if (columns.data()[i] < 0 || columns.data()[i] >= width) throw nb::value_error("columns must lie in 0 .. width - 1");
     const Output out({pairs.rows(), pairs.columns()});
-    without_lock([&] { sparse_gram(team(), pairs, starts.data(), columns.data(), values.data(), width, out.data); });
+    without_lock(
+        [&] { sparse_gram(team(), pairs, static_cast<Between>(between), starts.data(), columns.data(), values.data(), width, out.data); });
     return out.array;
 }
 
@@ -136,8 +138,8 @@ nb::object forest_sizes(const Forest& forest) {
 void bind_kernels(nb::module_& m) {
     m.def("dense_gram", &dense_gram_of, nb::arg("left"), nb::arg("right").none(), nb::arg("between"), nb::arg("finish") = 0,
           nb::arg("factor") = 1.0, nb::arg("shift") = 0.0, nb::arg("degree") = 1);
-    m.def("sparse_gram", &sparse_gram_of, nb::arg("starts"), nb::arg("columns"), nb::arg("values"), nb::arg("width"),
-          nb::arg("split") = -1);
+    m.def("sparse_gram", &sparse_gram_of, nb::arg("starts"), nb::arg("columns"), nb::arg("values"), nb::arg("width"), nb::arg("split") = -1,
+          nb::arg("between") = 0);
     m.def("subsequence_gram", &subsequence_gram_of, nb::arg("starts"), nb::arg("symbols"), nb::arg("length"), nb::arg("decay"),
           nb::arg("split") = -1);
     m.def("subsequence_diagonal", &subsequence_diagonal_of, nb::arg("starts"), nb::arg("symbols"), nb::arg("length"), nb::arg("decay"));

@@ -470,7 +470,12 @@ def dense_gram(
     degree: int = 1,
 ) -> Array: ...
 def sparse_gram(
-    starts: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], values: Array, width: int, split: int = -1
+    starts: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    values: Array,
+    width: int,
+    split: int = -1,
+    between: int = 0,
 ) -> Array: ...
 def subsequence_gram(
     starts: npt.NDArray[np.int64], symbols: npt.NDArray[np.int64], length: int, decay: float, split: int = -1

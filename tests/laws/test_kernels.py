@@ -7,7 +7,7 @@ import json
 import mpmath
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel, sigmoid_kernel
 
 from lineal import _core, kernels
@@ -76,11 +76,12 @@ def exactly(kernel, x, z):
 
 @pytest.mark.parametrize("kernel", ROWS, ids=repr)
 @pytest.mark.parametrize(("n", "p"), [(30, 4), (3, 40), (1, 1), (0, 3), (2, 0)])
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("sparse", [False, True, "left", "right"])
 def test_entries_are_those_of_scikit_learn(kernel, n, p, sparse):
     X, Z = drawn(n, p), drawn(n + 2, p, seed=1)
-    given = csr_array if sparse else np.asarray
-    gram, cross = kernel.gram(given(X)), kernel.gram(given(X), given(Z))
+    given = csr_array if sparse in (True, "left") else np.asarray
+    other = csr_array if sparse in (True, "right") else np.asarray
+    gram, cross = kernel.gram(given(X)), kernel.gram(given(X), other(Z))
     assert np.array_equal(gram, gram.T)
     assert np.array_equal(np.diagonal(gram), kernel.diagonal(given(X)))
     assert cross.shape == (n, n + 2)
@@ -167,6 +168,30 @@ def test_files_with_damaged_members_are_refused(kernel):
             kernels.from_dict({key: value for key, value in data.items() if key != name})
     with pytest.raises(ModelFileError):
         kernels.from_dict(data | {"more": 1})
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 130, 300])
+@pytest.mark.parametrize("p", [1, 3, 700])
+def test_blocks_of_many_points_fit_together(n, p):
+    X, Z = drawn(n, p), drawn(n // 2 + 3, p, seed=5)
+    for kernel in (kernels.Gaussian(0.3 / p), kernels.Laplacian(0.2 / p), kernels.Polynomial(3, 1.0, 1 / p)):
+        gram = kernel.gram(X)
+        assert np.array_equal(gram, gram.T)
+        np.testing.assert_allclose(gram, theirs(kernel, X, X), rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(kernel.gram(X, Z), theirs(kernel, X, Z), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "convert", [np.asfortranarray, lambda X: X.astype(np.float32), lambda X: X[::-1, ::-1], csc_array]
+)
+def test_any_layout_of_the_same_numbers_gives_the_same_entries(convert):
+    X = np.round(drawn(9, 4), 2).astype(np.float32).astype(np.float64)
+    given = convert(X)
+    X = X if given.shape != X.shape or not isinstance(given, np.ndarray) else np.ascontiguousarray(given, dtype=float)
+    if isinstance(given, np.ndarray):
+        given.flags.writeable = False
+    for kernel in ROWS:
+        np.testing.assert_allclose(kernel.gram(given), kernel.gram(X), rtol=1e-13, atol=1e-14)
 
 
 def test_differences_far_from_zero_do_not_cancel():

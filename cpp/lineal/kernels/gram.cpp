@@ -2,6 +2,7 @@
 #include "kernels/gram.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 namespace lineal {
@@ -26,6 +27,9 @@ std::vector<double> grouped(const Team& team, const double* rows, Index count, I
         nullptr);
     return out;
 }
+
+// |a| + |b| - |a - b|, without rounding
+double shared(double a, double b) { return (a > 0) == (b > 0) ? 2 * std::min(std::abs(a), std::abs(b)) : 0; }
 
 }  // namespace
 
@@ -64,8 +68,8 @@ void dense_gram(const Team& team, Between between, const Finish& finish, const d
         nullptr);
 }
 
-void sparse_gram(const Team& team, const Pairs& pairs, const std::int64_t* starts, const std::int64_t* columns, const double* values,
-                 Index width, double* out) {
+void sparse_gram(const Team& team, const Pairs& pairs, Between between, const std::int64_t* starts, const std::int64_t* columns,
+                 const double* values, Index width, double* out) {
     // the points that have an entry in a column, rising
     std::vector<Index> heads(static_cast<std::size_t>(width) + 1), points(static_cast<std::size_t>(starts[pairs.count]));
     std::vector<double> held(points.size());
@@ -89,8 +93,13 @@ void sparse_gram(const Team& team, const Pairs& pairs, const std::int64_t* start
                 if (watch.stop()) return;
                 const std::size_t column = static_cast<std::size_t>(columns[at]);
                 const auto begin = points.begin() + heads[column], end = points.begin() + heads[column + 1];
-                for (auto point = std::lower_bound(begin, end, first); point != end; ++point)
-                    row[*point] += values[at] * held[static_cast<std::size_t>(point - points.begin())];
+                auto point = std::lower_bound(begin, end, first);
+                const double* other = held.data() + (point - points.begin());
+                const double own = values[at];
+                if (between == Between::product)
+                    for (; point != end; ++point) row[*point] += own * *other++;
+                else
+                    for (; point != end; ++point) row[*point] += shared(own, *other++);
             }
             if (!pairs.symmetric()) return;
             for (Index j = first + 1; j < pairs.count; ++j) out[j * size + i] = row[j];

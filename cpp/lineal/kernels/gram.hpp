@@ -25,9 +25,9 @@ struct Pairs {
 void dense_gram(const Team& team, Between between, const Finish& finish, const double* left, Index rows, const double* right, Index others,
                 Index numbers, double* out);
 
-// Inner products of compressed rows
-void sparse_gram(const Team& team, const Pairs& pairs, const std::int64_t* starts, const std::int64_t* columns, const double* values,
-                 Index width, double* out);
+// Sums over the columns that both of two compressed rows have: of products, or of |a| + |b| - |a - b|
+void sparse_gram(const Team& team, const Pairs& pairs, Between between, const std::int64_t* starts, const std::int64_t* columns,
+                 const double* values, Index width, double* out);
 
 // Symbols of texts, one after the other, none negative
 void subsequence_gram(const Team& team, const Pairs& pairs, const std::int64_t* starts, const std::int64_t* symbols, int length,

@@ -5,23 +5,22 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
+from lineal import _core
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
-from lineal.kernels.kernel import UNIT, Array, Kernel, mirror, number
-from lineal.kernels.points import Points, Rows
+from lineal.kernels.kernel import UNIT, Array, Kernel, number
+from lineal.kernels.points import Points, Rows, compressed
 from lineal.kernels.words import numbers
-
-BLOCK_BYTES: Final = 2**19
-"""A block of distances that stays in cache while it is added to, column by column."""
 
 
 class Distance(Kernel):
-    """``k(x, z) = exp(-gamma d(x, z))``."""
+    """``k(x, z) = exp(-gamma d(x, z))``; ``between`` is the number of the distance in the core."""
 
+    between: ClassVar[int]
     gamma: float
 
     def __post_init__(self) -> None:
@@ -33,23 +32,43 @@ class Distance(Kernel):
         return True
 
     @abstractmethod
-    def distances(self, left: Rows, right: Rows) -> Array:
-        """Return the distances of rows."""
+    def sizes(self, rows: Rows) -> Array:
+        """Return the distance of every row from zero."""
 
     def _gram(self, left: Points, right: Points | None) -> Array:
-        other = left if right is None else right
         assert isinstance(left, Rows)
-        assert isinstance(other, Rows)
-        entries = np.empty((len(left), len(other)))
-        lines = max(1, BLOCK_BYTES // 8 // max(1, len(other)))
+        assert right is None or isinstance(right, Rows)
+        if not left.sparse and (right is None or not right.sparse):
+            return _core.dense_gram(left.values, None if right is None else right.values, self.between, 1, self.gamma)
+        # d(x, z) = d(x, 0) + d(z, 0) less what they share
+        one, other = (rows.compressed() for rows in (left, right or left))
+        shared = _core.sparse_gram(*compressed(one, None if right is None else other), between=self.between & 2)
+        mine, theirs, times = self.sizes(one), self.sizes(other), 1.0 if self.between == 2 else 2.0
+        lines = max(1, 2**16 // max(1, len(other)))
         for start in range(0, len(left), lines):
-            block = self.distances(left.take(np.arange(start, min(start + lines, len(left)))), other)
+            block = shared[start : start + lines]
+            block *= -times
+            block += mine[start : start + lines, None] + theirs[None, :]
+            np.maximum(block, 0.0, out=block)
             block *= -self.gamma
-            np.exp(block, out=entries[start : start + lines])
+            np.exp(block, out=block)
         if right is None:
-            mirror(entries)
-            np.fill_diagonal(entries, 1.0)
-        return entries
+            np.fill_diagonal(shared, 1.0)
+        return shared
+
+    def _entry_error(self, points: Points, partners: Points) -> Array:
+        assert isinstance(points, Rows)
+        assert isinstance(partners, Rows)
+        # t = gamma d is a sum of terms from differences, with a relative error of p + 4 roundings, which moves exp(-t) by
+        # at most that times t exp(-t) <= 0.37; exp itself errs by a few units
+        terms = max(points.terms, partners.terms)
+        error = UNIT * (0.4 * (terms + 4) + 8.0)
+        if not (points.sparse or partners.sparse):
+            return np.full(len(points), math.sqrt(error))
+        # d(x, 0) + d(z, 0) - shared: each of the three errs by terms + 2 roundings, none is larger than the sum of the
+        # first two twice; and gamma (a + b) <= (1 + gamma a) (1 + gamma b)
+        scaled = 1.0 + self.gamma * self.sizes(points) * (1.0 + 2.0**-40)
+        return math.sqrt(error + 4.04 * UNIT * (terms + 6)) * np.asarray(scaled)
 
     def _diagonal(self, points: Points) -> Array:
         return np.ones(len(points))
@@ -65,6 +84,7 @@ class Gaussian(Distance):
     """
 
     gamma: float = 1.0
+    between: ClassVar[int] = 1
     name: ClassVar[str] = "rbf"
     label: ClassVar[str] = "Gaussian kernel"
     spelling: ClassVar[str] = "rbf:WIDTH | rbf:gamma=GAMMA"
@@ -103,27 +123,9 @@ class Gaussian(Distance):
         """Return ``rbf:gamma=GAMMA``."""
         return f"{self.name}:gamma={self.gamma!r}"
 
-    def distances(self, left: Rows, right: Rows) -> Array:
-        """Return squared Euclidean distances: of dense rows from their differences, of sparse ones from inner products."""
-        if left.sparse or right.sparse:
-            square = left.squares[:, None] + right.squares[None, :] - 2.0 * left.products(right)
-            return np.maximum(square, 0.0)
-        total = np.zeros((len(left), len(right)))
-        for j in range(left.width):
-            difference = left.values[:, j, None] - right.values[None, :, j]
-            total += np.multiply(difference, difference, out=difference)
-        return total
-
-    def _entry_error(self, points: Points, partners: Points) -> Array:
-        assert isinstance(points, Rows)
-        # t = gamma d has a relative error of p + 4 roundings from differences, which moves exp(-t) by at most that times
-        # t exp(-t) <= 0.37; exp itself errs by a few units
-        error = UNIT * (0.4 * (points.width + 4) + 8.0)
-        if not points.sparse:
-            return np.full(len(points), math.sqrt(error))
-        # from inner products d errs by (p + 4) u (|x| + |z|)^2 <= 2 (p + 4) u (|x|^2 + |z|^2)
-        scaled = 1.0 + 2.0 * self.gamma * points.lengths() ** 2
-        return math.sqrt(error + 1.01 * UNIT * (points.width + 6)) * np.asarray(scaled)
+    def sizes(self, rows: Rows) -> Array:
+        """Return squared lengths."""
+        return rows.squares
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,7 @@ class Laplacian(Distance):
     """
 
     gamma: float = 1.0
+    between: ClassVar[int] = 2
     name: ClassVar[str] = "laplacian"
     label: ClassVar[str] = "Laplacian kernel"
     spelling: ClassVar[str] = "laplacian:GAMMA"
@@ -157,15 +160,6 @@ class Laplacian(Distance):
         """Return ``laplacian:GAMMA``."""
         return f"{self.name}:{self.gamma!r}"
 
-    def distances(self, left: Rows, right: Rows) -> Array:
-        """Return sums of absolute differences."""
-        one, other = (rows.values.toarray() if rows.sparse else rows.values for rows in (left, right))
-        total = np.zeros((len(left), len(right)))
-        for j in range(left.width):
-            difference = one[:, j, None] - other[None, :, j]
-            total += np.abs(difference, out=difference)
-        return total
-
-    def _entry_error(self, points: Points, partners: Points) -> Array:
-        assert isinstance(points, Rows)
-        return np.full(len(points), math.sqrt(UNIT * (0.4 * (points.width + 4) + 8.0)))
+    def sizes(self, rows: Rows) -> Array:
+        """Return sums of absolute numbers."""
+        return rows.sums

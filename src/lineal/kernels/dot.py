@@ -8,9 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from lineal import _core
+from lineal.errors import InputError
 from lineal.ground.records import dataclass
-from lineal.kernels.kernel import SMALLEST, UNIT, Array, Kernel, mirror, number, whole
-from lineal.kernels.points import Points, Rows
+from lineal.kernels.kernel import SMALLEST, UNIT, Array, Kernel, number, whole
+from lineal.kernels.points import Points, Rows, compressed, in_blocks
 from lineal.kernels.words import numbers
 
 
@@ -21,14 +23,28 @@ class Dot(Kernel):
     def bend(self, products: Array) -> Array:
         """Return the entries, written over the inner products."""
 
+    def native(self) -> tuple[int, float, float, int]:
+        """Return what the core makes of a product: see `_core.dense_gram`."""
+        return 0, 1.0, 0.0, 1
+
     def _gram(self, left: Points, right: Points | None) -> Array:
         assert isinstance(left, Rows)
-        other = left if right is None else right
-        assert isinstance(other, Rows)
-        entries = self.bend(left.products(other))
+        assert right is None or isinstance(right, Rows)
+        if not left.sparse and (right is None or not right.sparse):
+            entries = _core.dense_gram(left.values, None if right is None else right.values, 0, *self.native())
+            if self.native()[0] == 0:
+                entries = self.bend(entries)
+        elif left.sparse and (right is None or right.sparse):
+            entries = in_blocks(_core.sparse_gram(*compressed(left, right)), self.bend)
+        else:
+            entries = in_blocks(np.ascontiguousarray(left.values @ right.values.T), self.bend)  # type: ignore[union-attr]
         if right is None:
-            mirror(entries)
             np.fill_diagonal(entries, self._diagonal(left))
+        if entries.size and not np.isfinite([entries.max(), entries.min()]).all():
+            raise InputError(
+                f"the {self.label} of some points is beyond what a double holds; scale the columns (standardize them), "
+                "or choose smaller parameters."
+            )
         return entries
 
     def _diagonal(self, points: Points) -> Array:
@@ -75,7 +91,7 @@ class Linear(Dot):
     def _entry_error(self, points: Points, partners: Points) -> Array:
         assert isinstance(points, Rows)
         # a sum of p products in any order: |error| <= p u / (1 - p u) |x| |z|
-        return np.asarray(np.sqrt(_rounding(points.width)) * points.lengths() + SMALLEST)
+        return np.asarray(np.sqrt(_rounding(points.terms)) * points.lengths() + SMALLEST)
 
 
 @dataclass(frozen=True)
@@ -122,6 +138,10 @@ class Polynomial(Dot):
         """Return ``poly:DEGREE,COEF0,GAMMA``."""
         return f"{self.name}:{self.degree},{self.coef0!r},{self.gamma!r}"
 
+    def native(self) -> tuple[int, float, float, int]:
+        """Return the power."""
+        return 2, self.gamma, self.coef0, self.degree
+
     def bend(self, products: Array) -> Array:
         """Return the power, by squaring."""
         products *= self.gamma
@@ -133,7 +153,7 @@ class Polynomial(Dot):
         # |gamma x.z| + |coef0| <= s_x s_z with s^2 = gamma |x|^2 + |coef0|; roundings: p + 2 of the base, each taken
         # degree times, and fewer than 2 degree of the power
         size = np.sqrt(self.gamma * points.lengths() ** 2 + abs(self.coef0)) ** self.degree * (1.0 + 2.0**-40)
-        return np.asarray(np.sqrt(_rounding((points.width + 5) * self.degree)) * size + SMALLEST)
+        return np.asarray(np.sqrt(_rounding((points.terms + 5) * self.degree)) * size + SMALLEST)
 
 
 @dataclass(frozen=True)
@@ -187,7 +207,7 @@ class Sigmoid(Dot):
         assert isinstance(points, Rows)
         # tanh moves no more than its argument does; its own rounding is below 4 units of 1
         size = np.sqrt(self.gamma * points.lengths() ** 2 + abs(self.coef0) + 1.0) * (1.0 + 2.0**-40)
-        return np.asarray(np.sqrt(_rounding(points.width + 8)) * size)
+        return np.asarray(np.sqrt(_rounding(points.terms + 8)) * size)
 
 
 def _rounding(operations: int) -> float:

@@ -80,13 +80,7 @@ class Kernel(ABC):
         if right is not None:
             left.fits(right)
         with np.errstate(all="ignore"):
-            entries = self._gram(left, right)
-        if not np.isfinite(entries.sum() if entries.size else 0.0) and not np.isfinite(entries).all():
-            raise InputError(
-                f"the {self.label} of some points is beyond what a double holds; scale the columns "
-                "(standardize them), or choose smaller parameters."
-            )
-        return entries
+            return self._gram(left, right)
 
     def diagonal(self, X: Any) -> Array:
         """Return ``k(x_i, x_i)`` of every point: the same bits as on the diagonal of ``gram(X)``."""
@@ -180,13 +174,3 @@ def whole(kernel: str, name: str, value: Any, *, least: int = 1, most: int = 100
     good = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not good or not least <= value <= most:
         raise InputError(f"{name} of the {kernel} is {value!r}; it must be a whole number from {least} to {most}.")
-
-
-def mirror(entries: Array) -> None:
-    """Write the upper half over the lower one, in blocks."""
-    n = len(entries)
-    for start in range(0, n, 512):
-        stop = min(start + 512, n)
-        entries[start:stop, :start] = entries[:start, start:stop].T
-        square = entries[start:stop, start:stop]
-        square[:] = np.triu(square) + np.triu(square, 1).T

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from lineal.ground.inputs import real, shown
 
 Array = npt.NDArray[np.float64]
 Chosen = npt.NDArray[np.integer[Any]]
+Index = npt.NDArray[np.int64]
 
 
 class Points(ABC):
@@ -78,6 +80,10 @@ class Rows(Points):
         if self.width != other.width:
             raise InputError(f"X has {self.width} columns and Z has {other.width}; give both the same.")
 
+    def compressed(self) -> Rows:
+        """Return the rows, compressed."""
+        return self if self.sparse else Rows(_compressed(self.values))
+
     @cached_property
     def squares(self) -> Array:
         """The squared length of every row."""
@@ -87,17 +93,42 @@ class Rows(Points):
 
     def lengths(self) -> Array:
         """Return an upper bound on the length of every row, rounding included."""
-        return np.sqrt(self.squares) * (1.0 + 2.0**-50 * (self.width + 4)) + 2.0**-500
+        return np.sqrt(self.squares) * (1.0 + 2.0**-50 * (self.terms + 4)) + 2.0**-500
 
-    def products(self, other: Rows) -> Array:
-        """Return the inner products of these rows with others."""
-        if not (self.sparse or other.sparse):
-            return np.ascontiguousarray(self.values @ other.values.T)
-        if self.sparse and other.sparse:
-            return np.ascontiguousarray((self.values @ other.values.T).toarray())
-        if self.sparse:
-            return np.ascontiguousarray(self.values @ other.values.T)
-        return np.ascontiguousarray((other.values @ self.values.T).T)
+    @cached_property
+    def sums(self) -> Array:
+        """The sum of absolute numbers of every row."""
+        return np.asarray(abs(self.values).sum(axis=1), dtype=np.float64).reshape(-1)
+
+    @cached_property
+    def terms(self) -> int:
+        """How many numbers a row has at most that are not zero by their storage: so many terms has a sum over columns."""
+        return int(np.diff(self.values.indptr).max(initial=0)) if self.sparse else self.width
+
+
+def compressed(left: Rows, right: Rows | None) -> tuple[Index, Index, Array, int, int]:
+    """Return rows, and those behind them that they are compared with, as `_core.sparse_gram` takes them."""
+    if right is None:
+        rows = left.values
+    else:
+        from scipy.sparse import vstack
+
+        rows = vstack([left.values, right.values], format="csr")
+    whole = [np.ascontiguousarray(part, dtype=np.int64) for part in (rows.indptr, rows.indices)]
+    return whole[0], whole[1], np.ascontiguousarray(rows.data), left.width, -1 if right is None else len(left)
+
+
+def in_blocks(entries: Array, change: Callable[[Array], Array]) -> Array:
+    """Return entries changed in place, some rows at a time, so that what is needed meanwhile stays small.
+
+    >>> in_blocks(np.array([[1.0], [4.0]]), np.sqrt)
+    array([[1.],
+           [2.]])
+    """
+    lines = max(1, 2**16 // max(1, entries.shape[1]))
+    for start in range(0, len(entries), lines):
+        entries[start : start + lines] = change(entries[start : start + lines])
+    return entries
 
 
 class Entries(Points):
@@ -159,6 +190,12 @@ def _dense(X: Any, name: str) -> Array:
     if values.ndim != 2:
         raise InputError(f"{name} has shape {values.shape}; give two dimensions, a row for every point.")
     return values if values.flags.aligned else values.copy()
+
+
+def _compressed(values: Array) -> Any:
+    from scipy.sparse import csr_array
+
+    return csr_array(values)
 
 
 def _sparse(X: Any, name: str) -> Any:
