@@ -53,7 +53,7 @@ def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any
     if roles.types:
         raise InputError("columns of an array have no names and are numbers all; give a table for types.")
     if replace(roles.choices, positive=None) != AS_FOUND:
-        raise InputError("an array holds numbers, without levels or gaps; give a table for max_levels and missing.")
+        raise InputError("an array holds numbers, without levels or gaps; give a table for max_levels, missing and na.")
     if len(roles.drop):
         raise InputError("columns of an array have no names to drop; leave them out of the array.")
     matrix = sound(data, "the data").tocsr() if is_sparse(data) else real(data, "the data")

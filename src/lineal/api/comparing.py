@@ -27,6 +27,7 @@ from lineal.metrics.metric import BEST_OF_CLASSES, BEST_OF_NUMBERS
 from lineal.model.model import Model
 from lineal.model.trace import Record
 from lineal.model.verdict import TOLERANCE
+from lineal.tables.marked import Said
 
 CLASS_MODELS: Final = ("logistic", "logistic l1:auto", "logistic none", "svm")
 NUMBER_MODELS: Final = ("linear", "ridge", "linear l1:auto", "huber", "quantile:0.5")
@@ -92,6 +93,7 @@ def compare(
     max_levels: int | None = None,
     missing: str = "mark",
     positive: str | None = None,
+    na: Said = None,
     test_size: float = 0.2,
     test: object = None,
     split: str | None = None,
@@ -134,7 +136,7 @@ def compare(
     parts = read_split(split, seed, shares, validation_size)
     shapes = _shapes(
         target, formula, poly, weight=weight, offset=offset, drop=drop, types=types, text=text, max_levels=max_levels,
-        missing=missing, positive=positive,
+        missing=missing, positive=positive, na=na,
     )  # fmt: skip
     wanted: Wanted = next(iter(kinds), "auto")
     dataset = beforehand(deadline, lambda: gather(data, shapes[0][1], wanted, parts, test))

@@ -30,6 +30,7 @@ from lineal.sources.source import Block, Source
 from lineal.tables.derived import derived
 from lineal.tables.joined import attached
 from lineal.tables.joined import beside as put_beside
+from lineal.tables.marked import Said, marked, marks_of
 from lineal.tables.remembered import remembered
 from lineal.tables.renamed import called, renamed
 from lineal.tables.table import Table, as_table
@@ -86,6 +87,7 @@ class Roles:
         max_levels: int | None = None,
         missing: str = "mark",
         positive: str | None = None,
+        na: Said = None,
         **others: Any,
     ) -> Roles:
         """Return the roles with the formula read; it may name the target.
@@ -95,7 +97,7 @@ class Roles:
         """
         if not isinstance(poly, int) or not 1 <= poly <= 10:
             raise InputError(f"poly is {poly!r}; it is the degree of the products, a whole number from 1 to 10.")
-        others["choices"] = Choices(max_levels, missing, positive)
+        others["choices"] = Choices(max_levels, missing, positive, na)
         if formula is None:
             return cls(target, poly=poly, intercept=intercept, **others)
         if poly > 1 or not intercept:
@@ -132,7 +134,7 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
     train, held, checks = parts_of(table, split, target if isinstance(target, str) else None)
     if isinstance(test, tuple) and len(test) == 2 and isinstance(target, str):
         test = put_beside(as_table(test[0]), as_table({target: test[1]}))
-    held = held if test is None else derived(as_table(test), target)
+    held = held if test is None else derived(marked(as_table(test), table.marks), target)
     counts = _counts(table, target, wanted)
     if counts is not None and roles.choices.positive is not None:
         raise InputError(f"of counts the successes are the positive class, {counts[0]!r}; leave positive out.")
@@ -177,10 +179,14 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
 
 
 def attach(table: Table, roles: Roles) -> tuple[Table, Roles]:
-    """Return the table with targets, weights and offsets that were given as arrays among its columns, and their names."""
+    """Return the table with targets, weights and offsets that were given as arrays among its columns, and their names.
+
+    The marks of missing cells that were given are its columns' own.
+    """
     names: dict[str, Any] = {}
     for role in ("target", "weight", "offset"):
         table, names[role] = attached(table, getattr(roles, role), role)
+    table = marked(table, marks_of(roles.choices.na, table.names, table.origin))
     return table, replace(roles, **names, drop=[str(name) for name in roles.drop])
 
 

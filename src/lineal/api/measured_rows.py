@@ -16,6 +16,7 @@ from lineal.ground.records import dataclass
 from lineal.model.model import Model
 from lineal.sources.source import Source
 from lineal.tables.derived import derived
+from lineal.tables.marked import marked
 from lineal.tables.remembered import remembered
 from lineal.tables.table import Table, as_table
 
@@ -42,7 +43,8 @@ def to_measure(model: Model, data: Any, rows: str = "held-out") -> MeasuredRows:
         raise InputError("this model was fitted on an array, whose columns have no names, so it cannot read a table.")
     if rows not in ROWS:
         raise InputError(f"rows is {rows!r}; it is {' or '.join(ROWS)}.")
-    table = remembered(derived(as_table(data), model.target.name), 2 * memory_limit() // 3)
+    told = marked(as_table(data), model.encoder.marks)
+    table = remembered(derived(told, model.target.name), 2 * memory_limit() // 3)
     for name in () if table.sparse or "counts" in model.training else model.target.names or (model.target.name,):
         table.require(name, "target column")
     held, seen, notes = _held_out(model, table, rows)
@@ -69,6 +71,7 @@ def fitted_rows(model: Model, table: Table) -> tuple[int, Table | None] | None:
     known = model.encoder if isinstance(model.encoder, Encoder) else None
     if stated is None or known is None or (split.column is not None and split.column not in table.names):
         return None
+    table = marked(table, known.marks)
     names = (
         *(model.target.names or (model.target.name,)),
         *(name for name in model.roles.values() if name is not None),

@@ -30,6 +30,7 @@ from lineal.paths.strengths import path
 from lineal.penalties import by_name
 from lineal.penalties.penalty import Penalty
 from lineal.solvers.solver import Solver
+from lineal.tables.marked import Said
 
 Array = npt.NDArray[np.float64]
 
@@ -116,6 +117,7 @@ def table_path(
     max_levels: int | None = None,
     missing: str = "mark",
     positive: str | None = None,
+    na: Said = None,
     test_size: float = 0.0,
     split: str | None = None,
     seed: int = 0,
@@ -149,6 +151,7 @@ def table_path(
         max_levels=max_levels,
         missing=missing,
         positive=positive,
+        na=na,
     )
     parts = read_split(split, seed, test_size, 0.0)
     dataset = beforehand(deadline, lambda: from_table(data, roles, request.wanted, parts))

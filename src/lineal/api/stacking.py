@@ -50,6 +50,7 @@ _OWN: Final = frozenset(
         "text",
         "max_levels",
         "missing",
+        "na",
         "solver",
         "multiclass",
         "tol",

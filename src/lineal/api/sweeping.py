@@ -33,6 +33,7 @@ from lineal.paths.folds import pick
 from lineal.paths.selection import falling, strengths
 from lineal.paths.strengths import path
 from lineal.solvers.solver import Solver
+from lineal.tables.marked import Said
 
 Array = npt.NDArray[np.float64]
 
@@ -155,6 +156,7 @@ def sweep(
     max_levels: int | None = None,
     missing: str = "mark",
     positive: str | None = None,
+    na: Said = None,
     folds: int | str | None = None,
     validation_size: float = 0.0,
     test_size: float = 0.0,
@@ -185,7 +187,7 @@ def sweep(
         raise InputError("a formula says itself which products there are; leave poly out.")
     roles = Roles.of(
         target, None, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text,
-        max_levels=max_levels, missing=missing, positive=positive,
+        max_levels=max_levels, missing=missing, positive=positive, na=na,
     )  # fmt: skip
     roles = replace(
         roles, target=target if target is not None or formula is None else formula.partition("~")[0].strip()

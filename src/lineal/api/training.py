@@ -37,6 +37,7 @@ from lineal.problem.blas import one_thread
 from lineal.problem.moments import survey
 from lineal.solvers.solver import Solver
 from lineal.sources.source import Source
+from lineal.tables.marked import Said
 
 Array = npt.NDArray[np.float64]
 
@@ -60,6 +61,7 @@ def fit(
     max_levels: int | None = None,
     missing: str = "mark",
     positive: str | None = None,
+    na: Said = None,
     test_size: float = 0.0,
     test: object = None,
     split: str | None = None,
@@ -96,8 +98,9 @@ def fit(
     "number", "category", "date:DMY", ... (docs/data.md); ``text`` says how columns of free text are read (docs/text.md):
     ``{"note": "ngrams=2,max=5000"}``. ``max_levels`` is how many levels of a category have a column of their own, the
     most frequent ones; the others share one. ``missing`` says what missing cells become: "mark" (the mean, marked in a
-    column; a level of a category), "mean" or "median" (unmarked), "drop" (the row is not fitted). ``positive`` is the
-    class of two that is modelled. Without ``intercept`` the scores go through the origin.
+    column; a level of a category), "mean" or "median" (unmarked), "drop" (the row is not fitted). ``na`` says which
+    cells are missing, beside empty ones: ["NA", "?"], or {"age": ["default", -999], "word": []} by column, "*" for all
+    others. ``positive`` is the class of two that is modelled. Without ``intercept`` the scores go through the origin.
     ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for it;
     ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
     what rows are parted: "stratified", "group:COL", "time:COL", or "column:COL", whose cells say train, validation, test.
@@ -137,6 +140,7 @@ def fit(
         max_levels=max_levels,
         missing=missing,
         positive=positive,
+        na=na,
     )
     dataset = beforehand(run.deadline, lambda: gather(data, roles, request.wanted, parts, test))
     return finish(dataset, request, run) if scheme.name == "direct" else _reduced(dataset, request, run, scheme)

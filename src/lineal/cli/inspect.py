@@ -15,6 +15,7 @@ from lineal.cli.opening import DataFile
 from lineal.cli.page import Screen, facts, number
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
+from lineal.cli.roles import typed_marks
 from lineal.errors import InputError
 from lineal.features.inspecting import inspect
 from lineal.features.recipe import Recipe
@@ -35,12 +36,14 @@ def run(
     types: tuple[str, ...],
     max_levels: int | None,
     missing: str,
+    na: tuple[str, ...],
     recipe: Path | None,
     as_json: bool,
 ) -> int:
     """Look at a table, print what it holds, perhaps write the decisions to a recipe; return the exit code."""
     if recipe is not None and recipe.exists():
         raise InputError(f"the recipe {recipe} exists already; choose another name, or delete it.")
+    marks = typed_marks(na)
     with Watch(f"reading {data}"):
         table = remembered(data.open(), 2 * memory_limit() // 3)
         inspection = inspect(
@@ -52,11 +55,14 @@ def run(
             types=pairs(types),
             max_levels=max_levels,
             missing=missing,
+            na=marks or None,
         )
     if recipe is not None:
         kept = {name: spelling for name, spelling in inspection.types.items() if spelling != "drop"}
         gone = [name for name, spelling in inspection.types.items() if spelling == "drop"]
-        written = Recipe(target, weight, offset, (*drop, *(name for name in gone if name not in drop)), types=kept)
+        written = Recipe(
+            target, weight, offset, (*drop, *(name for name in gone if name not in drop)), types=kept, na=marks
+        )
         try:
             recipe.write_text(written.text(), encoding="utf-8")
         except OSError as problem:
@@ -73,6 +79,7 @@ def run(
         facts(lines),
         _listed(report["columns"], screen.unicode),
         facts([(entry["column"], entry["decision"].removeprefix(f"{entry['column']!r} ")) for entry in used]),
+        facts([("Marks", sentence) for entry in report["columns"] for sentence in _marks(entry)]),
     )
     if recipe is not None:
         click.echo(f"\nThe decisions are written to {recipe}; change them there, then fit with --recipe {recipe}.")
@@ -93,6 +100,23 @@ def _listed(columns: Sequence[Mapping[str, Any]], unicode: bool) -> Table:
         shown = bars(entry["histogram"], unicode) if "histogram" in entry else ""
         grid.add_row(Text(entry["column"]), Text(kind), share, Text(_range(entry)), Text(shown))
     return grid
+
+
+def _marks(entry: Mapping[str, Any]) -> list[str]:
+    """Return which texts count as missing in a column and which do not, if they say anything beside being empty.
+
+    >>> _marks({"column": "age", "marks": {"": 3, "NA": 5, "?": 1}}), _marks({"column": "word", "words": {"None": 2}})
+    (["'age' is missing where it is empty (3), NA (5), ? (1)."], ["'word' holds None (2), a word like any other there."])
+    """
+    shown = [f"{mark or 'empty'} ({count:,})" for mark, count in entry.get("marks", {}).items()]
+    sentences = (
+        [f"{entry['column']!r} is missing where it is {', '.join(shown)}."]
+        if set(entry.get("marks", {})) - {""}
+        else []
+    )
+    held = ", ".join(f"{word} ({count:,})" for word, count in entry.get("words", {}).items())
+    words = "words like any others there" if len(entry.get("words", {})) > 1 else "a word like any other there"
+    return [*sentences, *([f"{entry['column']!r} holds {held}, {words}."] if held else [])]
 
 
 def _range(entry: Mapping[str, Any]) -> str:

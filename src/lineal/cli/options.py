@@ -181,6 +181,13 @@ def columns(command: Declared) -> Declared:
         help="Missing cells: marked in a column of their own (a level of a category), or no more than the mean or "
         "median; drop: a row that has one is not fitted.",
     )(command)
+    command = click.option(
+        "--na",
+        metavar="[COL=]MARKS",
+        multiple=True,
+        help="Which cells are missing, beside empty ones: --na NA,? for all columns, --na age=default,-999 for one; "
+        "--na word= for none (None is a word then). May be repeated.",
+    )(command)
     return click.option("--types", metavar="COL=TYPE", multiple=True, help=types)(command)
 
 

@@ -27,6 +27,7 @@ from lineal.metrics.decision import Rule
 from lineal.model.model import Model
 from lineal.multiclass.committee import Committee
 from lineal.tables.arrow import from_numpy, from_texts
+from lineal.tables.marked import marked
 from lineal.tables.table import Table
 
 
@@ -112,7 +113,7 @@ def predictions(
     roles = [] if column is None else [column]
     if not table.sparse:
         require([*(name for term in encoder.terms for name in term.inputs), *roles], table)
-    table = table.select(numbers=[*encoder.number_columns, *roles], texts=encoder.text_columns)
+    table = marked(table, encoder.marks).select(numbers=[*encoder.number_columns, *roles], texts=encoder.text_columns)
     for rows, batch in table.numbered():
         if table.sparse:
             design = encoder.sparse(batch)

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lineal.errors import InputError
 from lineal.features.recipe import Recipe
 from lineal.features.types.declared_types import pairs
+from lineal.tables.marked import EVERY
+
+
+def typed_marks(said: Sequence[str]) -> dict[str, str]:
+    """Return the marks for missing cells by column, "*" for all others, as they were typed.
+
+    >>> typed_marks(["NA,?", "age=-999", "word="])
+    {'*': 'NA,?', 'age': '-999', 'word': ''}
+    """
+    marks: dict[str, str] = {}
+    for text in said:
+        column, equals, own = text.rpartition("=")
+        name = column.strip() if equals else EVERY
+        if name in marks or not name:
+            raise InputError(f"--na {text}: write the marks of all columns, or of one as COL=MARKS, and of each once.")
+        marks[name] = own
+    return marks
 
 
 def settled(options: Mapping[str, Any], recipe: Path | None) -> dict[str, Any]:
     """Return the options with what a recipe says where nothing was typed; types become a dictionary.
 
-    >>> found = settled({"target": "y", "weight": None, "drop": (), "max_levels": None, "types": ("age=number",)}, None)
+    >>> found = settled({"target": "y", "weight": None, "drop": (), "max_levels": None, "na": (), "types": ("age=number",)}, None)
     >>> found["types"]
     {'age': 'number'}
     """
@@ -30,5 +47,6 @@ def settled(options: Mapping[str, Any], recipe: Path | None) -> dict[str, Any]:
             raise InputError(f"the recipe {recipe} names the {role} {named!r}, which has no effect here; take it out.")
     merged["drop"] = (*merged["drop"], *(name for name in declared.drop if name not in merged["drop"]))
     merged["max_levels"] = declared.max_levels if merged["max_levels"] is None else merged["max_levels"]
+    merged["na"] = {**declared.na, **typed_marks(merged["na"])} or None
     merged["types"] = {**declared.types, **pairs(merged["types"])}
     return merged

@@ -89,7 +89,7 @@ def run(
 
 def _dataset(table: Table, wanted: Mapping[str, Any]) -> Dataset:
     """Return all rows of a table with the terms asked for."""
-    names = ("target", "formula", "poly", "intercept", "weight", "drop", "types", "text", "max_levels", "missing")
+    names = ("target", "formula", "poly", "intercept", "weight", "drop", "types", "text", "max_levels", "missing", "na")
     return from_table(table, Roles.of(**{name: wanted[name] for name in names}), "classes", Split(0, 0.0))
 
 

@@ -37,6 +37,7 @@ from lineal.perceptron.step_log import Line, StepLog, spelled
 from lineal.problem.moments import survey
 from lineal.sources.memory import Memory
 from lineal.sources.source import Source
+from lineal.tables.marked import marked, marks_of
 from lineal.tables.table import Table
 
 Array = npt.NDArray[np.float64]
@@ -126,9 +127,10 @@ def run(
 
 def read(table: Table, wanted: Mapping[str, Any], classes: str | None) -> Points:
     """Return the rows of a table with the terms that a fit would make of them, and the classes in order."""
-    names = ("formula", "poly", "intercept", "weight", "drop", "types", "text", "max_levels", "missing")
+    names = ("formula", "poly", "intercept", "weight", "drop", "types", "text", "max_levels", "missing", "na")
     roles = Roles.of(wanted["target"], **{name: wanted[name] for name in names})
     target = roles.target
+    table = marked(table, marks_of(roles.choices.na, table.names, table.origin))
     if table.sparse:
         if classes is not None:
             raise InputError("--classes has no effect on an SVMlight file, whose labels say them; leave it out.")

@@ -12,6 +12,7 @@ from lineal.features.cells.cells import texts
 from lineal.features.encoder import Encoder, column
 from lineal.features.gathering import present
 from lineal.features.splitting import Apart
+from lineal.tables.marked import marked
 from lineal.tables.tabular import Table
 
 
@@ -34,7 +35,8 @@ def complete(table: Table, names: Sequence[str], encoder: Encoder) -> tuple[Tabl
     marks = {term["column"]: set(term["markers"]) for term in written if term.get("markers")}
     gaps: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)]
     as_text = [name for name in names if name in encoder.text_columns]
-    for rows, batch in table.select(numbers=[name for name in names if name not in as_text], texts=as_text).numbered():
+    told = marked(table, encoder.marks)
+    for rows, batch in told.select(numbers=[name for name in names if name not in as_text], texts=as_text).numbered():
         gone = np.zeros(len(rows), dtype=np.bool_)
         for name in names:
             array = column(batch, name)

@@ -19,6 +19,7 @@ from lineal.sources.memory import Memory
 from lineal.sources.source import Block, Source
 from lineal.sources.spilled import Spilled, room
 from lineal.tables.file import ahead
+from lineal.tables.marked import marked
 from lineal.tables.svmlight import LABEL, SparseRows
 from lineal.tables.tabular import RowNumbers, Table, filtered
 
@@ -41,6 +42,7 @@ class Encoded(Source):
     def __init__(self, table: Table, learned: Learned) -> None:
         """See ``table`` through ``learned``."""
         self.learned = learned
+        table = marked(table, learned.encoder.marks)
         learned.encoder.select(table)  # says which column is not there
         if not table.sparse:
             for role, name in self._named():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -24,6 +25,8 @@ from lineal.features.terms.text import Rows
 from lineal.ground.records import dataclass
 from lineal.model.powers import Powers
 from lineal.tables.arrow import DOUBLE_EXACT_INTEGERS, rounded
+from lineal.tables.marked import Marks, marked, words
+from lineal.tables.marked import read as read_cells
 from lineal.tables.svmlight import SparseRows
 from lineal.tables.table import as_table
 from lineal.tables.tabular import RowNumbers, Table
@@ -52,11 +55,13 @@ class Encoder:
     """Terms in order, columns of numbers before text before categories; columns are found by name, in any order.
 
     A level that was never seen in training counts as the reference level, or for nothing where there is none; an
-    unknown word in a Boolean column as missing; ``encode_counted`` says how many there were.
+    unknown word in a Boolean column as missing; ``encode_counted`` says how many there were. ``marks`` are the texts that
+    stand for missing cells in columns that have their own.
     """
 
     intercept: bool
     terms: tuple[Term, ...]
+    marks: Marks = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check that columns of numbers stand first."""
@@ -125,7 +130,7 @@ class Encoder:
         if isinstance(data, SparseRows):
             return self.sparse(data), {}
         if _is_batch(data):
-            part = self.part(data)
+            part = self.part(self.told(data))
             return self.design(data.num_rows, part.numbers, part.codes, part.texts), dict(part.unknown)
         table = self.select(as_table(data))
         if table.sparse:
@@ -147,7 +152,16 @@ class Encoder:
         """Return the columns of a table that the terms need; an InputError with near names if one is not there."""
         if not table.sparse:
             require([name for term in self.terms for name in term.inputs], table)
-        return table.select(numbers=self.number_columns, texts=self.text_columns)
+        return marked(table, self.marks).select(numbers=self.number_columns, texts=self.text_columns)
+
+    def told(self, batch: Any) -> Any:
+        """Return a batch in which cells are null that its columns' own marks make missing."""
+        names = batch.schema.names
+        arrays = [
+            read_cells(batch.column(k), self.marks[name]) if name in self.marks else batch.column(k)
+            for k, name in enumerate(names)
+        ]
+        return type(batch).from_arrays(arrays, names=names) if self.marks else batch
 
     def part(
         self, batch: Any, table: Table | None = None, rows: RowNumbers | None = None, into: Sequence[Any] | None = None
@@ -240,8 +254,8 @@ class Encoder:
     def offset(self, data: Any, column_name: str) -> Array:
         """Return a numeric column of the table as an offset, shape ``(n, 1)``."""
         if _is_batch(data):
-            return needed(data, column_name, "offset").reshape(-1, 1)
-        table = as_table(data)
+            return needed(self.told(data), column_name, "offset").reshape(-1, 1)
+        table = marked(as_table(data), self.marks)
         table.require(column_name, "offset column")
         table = table.select(numbers=[column_name])
         parts = [needed(batch, column_name, "offset", table, rows) for rows, batch in table.numbered()]
@@ -261,20 +275,31 @@ class Encoder:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""
-        return {"intercept": self.intercept, "terms": [term.to_dict() for term in self.terms]}
+        written = {"intercept": self.intercept, "terms": [term.to_dict() for term in self.terms]}
+        return {**written, "marks": {name: list(own) for name, own in self.marks.items()}} if self.marks else written
 
     @classmethod
     def from_dict(cls, data: Any) -> Encoder:
         """Return the encoder of a model file; anything unexpected is a ModelFileError."""
-        expect(isinstance(data, dict) and set(data) == {"intercept", "terms"}, "must hold 'intercept' and 'terms'")
+        named = isinstance(data, dict) and set(data) - {"marks"} == {"intercept", "terms"}
+        expect(named, "must hold 'intercept' and 'terms'")
         expect(isinstance(data["intercept"], bool), "'intercept' must be true or false")
         expect(isinstance(data["terms"], list), "'terms' must be a list")
         read = tuple(terms.read(term) for term in data["terms"])
         ranks = [term.rank for term in read]
         expect(ranks == sorted(ranks), "has a category before another term, or text before numbers")
-        encoder = cls(data["intercept"], read)
+        encoder = cls(data["intercept"], read, _marks(data["marks"]) if "marks" in data else {})
         expect(len(set(encoder.columns)) == len(encoder.columns), "gives two design columns one name")
         return encoder
+
+
+def _marks(data: Any) -> Marks:
+    """Return the marks of a model file."""
+    expect(isinstance(data, dict) and bool(data), "'marks' must name a column")
+    for own in data.values():
+        fine = isinstance(own, list) and all(isinstance(mark, str) for mark in own)
+        expect(fine and list(words(own)) == own, "has marks of missing cells that are not texts in order")
+    return {name: tuple(own) for name, own in data.items()}
 
 
 def _is_batch(data: Any) -> bool:

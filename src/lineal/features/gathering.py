@@ -56,6 +56,7 @@ def gather(
         [Column(name, table.plain, name in as_text, reading=readings.get(name)) for name in features],
     )
     for survey in gathered.features:
+        survey.markers = frozenset() if survey.name in table.marks else survey.markers  # those marks are all there are
         survey.limit = MAX_LEVELS if survey.name in categories else survey.limit
     for survey in gathered.targets:
         survey.values.distinct = {}

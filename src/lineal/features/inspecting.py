@@ -17,7 +17,9 @@ from lineal.features.cells.notation import Notation
 from lineal.features.encoder import column
 from lineal.features.gathering import gather
 from lineal.features.learning import learn
+from lineal.features.marks_met import marks_met
 from lineal.features.terms.written import scores
+from lineal.features.text.columns import words_without_marks
 from lineal.features.types import deciding
 from lineal.features.types.choices import Choices
 from lineal.features.types.decision import Decision, Reread
@@ -26,6 +28,7 @@ from lineal.features.types.missing import chosen
 from lineal.features.types.survey import Column
 from lineal.ground.records import dataclass
 from lineal.tables.joined import attached
+from lineal.tables.marked import Marks, Said, marked, marks_of
 from lineal.tables.table import Table, as_table
 
 HISTOGRAM_BINS: Final = 12
@@ -52,17 +55,19 @@ def inspect(
     types: Mapping[str, str] | None = None,
     max_levels: int | None = None,
     missing: str = "mark",
+    na: Said = None,
 ) -> Inspection:
-    """Return counts, ranges, missing share, histogram and decision of every column; three passes at most.
+    """Return counts, ranges, missing share, histogram and decision of every column; four passes at most.
 
-    ``data`` is anything that can be fitted but an array; roles, ``types``, ``max_levels`` and ``missing`` are those of
-    ``lineal.fit``.
+    ``data`` is anything that can be fitted but an array; roles, ``types``, ``max_levels``, ``missing`` and ``na`` are those
+    of ``lineal.fit``. ``marks`` of a column counts the texts that stand for missing cells in it ("" are empty cells),
+    ``words`` those that would elsewhere.
 
     >>> found = inspect({"a": [1.5, 2.5, None], "b": ["u", "v", "u"]})
     >>> [(column["column"], column["type"], column["missing"]) for column in found.report["columns"]]
     [('a', 'number', 1), ('b', 'category', 0)]
     """
-    choices = Choices(max_levels, missing)
+    choices = Choices(max_levels, missing, na=na)
     table = as_table(data)
     table, target = attached(table, target, "target")
     table, weight = attached(table, weight, "weight")
@@ -70,22 +75,28 @@ def inspect(
     if table.sparse:
         raise InputError(f"{table.origin} is an SVMlight file; its columns are numbers without names, so fit it.")
     notes: list[str] = []
+    plain, table = table, marked(table, marks_of(na, table.names, table.origin))
     if target is None:
-        surveys, decisions, rows = _decided(table, drop, types, choices)
+        surveys, decisions, rows, marks = _decided(table, drop, types, choices)
     else:
         learned = learn(table, target=target, weight=weight, offset=offset, drop=drop, types=types, choices=choices)
         surveys = {survey.name: survey for survey in learned.surveys}
         decisions, rows = {decision.column: decision for decision in learned.decisions}, learned.report["rows"]
+        marks = learned.encoder.marks
         notes = [learned.report["sentences"][0], *learned.report["suspicions"]]
         if learned.report["without_target"]:
             notes.append(f"{learned.report['without_target']} rows have no target and are not counted below.")
     pictures = _histograms(table, surveys)
     targets = (target,) if isinstance(target, str) else tuple(target or ())
+    more = {name: survey.reading.missing for name, survey in surveys.items() if survey.reading is not None}
+    met = marks_met(plain, marks, list(surveys), targets, more)
     columns = []
     for name in table.names:
         if name in surveys:
             role = "target" if name in targets else "feature"
-            columns.append(_column(surveys[name], decisions.get(name), role, pictures.get(name)))
+            columns.append(
+                {**_column(surveys[name], decisions.get(name), role, pictures.get(name)), **_met(*met[name])}
+            )
         else:
             role = {weight: "weight", offset: "offset"}.get(name, "dropped")
             columns.append({"column": name, "role": role})
@@ -94,9 +105,13 @@ def inspect(
     return Inspection(report, declared_types)
 
 
+def _met(marks: dict[str, int], words: dict[str, int]) -> dict[str, Any]:
+    return {**({"marks": marks} if marks else {}), **({"words": words} if words else {})}
+
+
 def _decided(
     table: Table, drop: Sequence[str], types: Mapping[str, str] | None, choices: Choices
-) -> tuple[dict[str, Column], dict[str, Decision], int]:
+) -> tuple[dict[str, Column], dict[str, Decision], int, Marks]:
     """Decide on every column of a table of which no target is known."""
     declared_types = declared(types)
     for name in (*drop, *declared_types):
@@ -107,6 +122,10 @@ def _decided(
     readings: dict[str, Notation | Calendar] = {}
     while True:
         gathered = gather(table, [], features, None, None, as_text, readings, levels)
+        worded = words_without_marks(gathered.features, table.marks, {}, declared_types, None)
+        if worded:
+            table = marked(table, dict.fromkeys(worded, ()))
+            continue
         decisions: dict[str, Decision] = {}
         rereads: list[Reread] = []
         for survey in gathered.features:
@@ -125,7 +144,7 @@ def _decided(
         if not rereads:
             after, _ = chosen(list(decisions.values()), (), choices, partial(_batches, table))
             by_name = {decision.column: decision for decision in after}
-            return {survey.name: survey for survey in gathered.features}, by_name, gathered.rows
+            return {survey.name: survey for survey in gathered.features}, by_name, gathered.rows, table.marks
         as_text |= {one.column for one in rereads}
         readings |= {one.column: one.reading for one in rereads if one.reading is not None}
 

@@ -20,7 +20,7 @@ from lineal.features.formula import Formula
 from lineal.features.gathering import Pass, gather, present
 from lineal.features.sparse import learn_sparse
 from lineal.features.terms import Term
-from lineal.features.text.columns import declared_texts, learn_texts, texts_among
+from lineal.features.text.columns import declared_texts, learn_texts, texts_among, words_without_marks
 from lineal.features.text_options import Options, TextOptions
 from lineal.features.types import deciding, target_type
 from lineal.features.types.choices import AS_FOUND, Choices
@@ -32,6 +32,7 @@ from lineal.features.types.survey import Column
 from lineal.features.types.target_type import Model, alike
 from lineal.ground.records import dataclass
 from lineal.model.target import Target
+from lineal.tables.marked import marked
 from lineal.tables.svmlight import LABEL
 from lineal.tables.tabular import Table, filtered
 
@@ -109,6 +110,11 @@ def learn(
         as_text |= levels
     while True:
         gathered = gather(table, names, features, weight, offset, as_text, readings, levels)
+        worded = words_without_marks(gathered.features, table.marks, text_options, declared_types, formula)
+        if worded:
+            table = marked(table, dict.fromkeys(worded, ()))
+            if any(survey.missing for survey in gathered.features if survey.name in worded):
+                continue  # what stands there may be a word
         learned = _decide(
             table, gathered, weight, offset, drop, model, formula, poly, declared_types, text_options, choices
         )
@@ -216,7 +222,7 @@ def _decide(
         id(term): term for decision in text.values() for term in decision.terms
     }.values()  # a pair has two columns
     terms.sort(key=lambda term: term.rank)  # stable: otherwise in the order of the table
-    encoder = Encoder(intercept=formula is None or formula.intercept, terms=tuple(terms))
+    encoder = Encoder(intercept=formula is None or formula.intercept, terms=tuple(terms), marks=dict(table.marks))
     _check_columns(encoder, decisions, table, formula)
     report = _report(gathered, target, counts, decisions, drop, formula)
     report["sentences"].insert(0, sentence)

@@ -13,8 +13,9 @@ from typing import Any, Final
 from lineal.errors import InputError, near
 from lineal.ground.files import text_of
 from lineal.ground.records import dataclass
+from lineal.tables.marked import words
 
-FIELDS: Final = ("target", "weight", "offset", "drop", "max_levels", "types")
+FIELDS: Final = ("target", "weight", "offset", "drop", "max_levels", "na", "types")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -37,6 +38,7 @@ class Recipe:
     drop: tuple[str, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     max_levels: int | None = None
+    na: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> Recipe:
@@ -58,8 +60,12 @@ class Recipe:
         types = data.get("types", {})
         fine = isinstance(types, dict) and all(isinstance(value, str) for value in types.values())
         _expect(fine, path, "types", 'a table of lines such as age = "number"')
+        na = data.get("na", {})
+        na = na if isinstance(na, dict) else {"*": na}
+        fine = all(_names(value) for value in na.values())
+        _expect(fine, path, "na", 'a list of marks, or a table of lines such as age = ["NA", "-999"]')
         target = tuple(target) if isinstance(target, list) else target
-        return cls(target, data.get("weight"), data.get("offset"), tuple(data.get("drop", ())), types, most)
+        return cls(target, data.get("weight"), data.get("offset"), tuple(data.get("drop", ())), types, most, na)
 
     def text(self) -> str:
         """Return the recipe as TOML."""
@@ -70,6 +76,8 @@ class Recipe:
         if self.drop:
             lines.append(f"drop = {_value(self.drop)}")
         lines += [] if self.max_levels is None else [f"max_levels = {self.max_levels}"]
+        if self.na:
+            lines += ["", "[na]", *(f"{_key(name)} = {_value(words(own))}" for name, own in self.na.items())]
         lines += ["", "[types]"]
         lines += [f"{_key(name)} = {_value(value)}" for name, value in self.types.items()]
         return "\n".join(lines) + "\n"

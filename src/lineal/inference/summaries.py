@@ -36,6 +36,7 @@ from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
 from lineal.sources.source import Block, Source
 from lineal.tables.derived import derived
+from lineal.tables.marked import marked
 from lineal.tables.table import Table, as_table, uniform
 
 __all__ = ["Evidence", "Ratio", "evidence", "firth", "likelihood_ratio", "profile", "summarise", "training_rows"]
@@ -256,7 +257,7 @@ def _rows(model: Model, data: Any, y: Any, weight: Any, offset: Any, cluster: An
 
 def _from_table(model: Model, data: Any, cluster: Any) -> tuple[Source, Codes | None]:
     assert isinstance(model.encoder, Encoder)
-    table = derived(as_table(data), model.target.name)
+    table = derived(marked(as_table(data), model.encoder.marks), model.target.name)
     rule, roles, train = model.training.get("split"), model.roles, table
     if rule is not None:
         train = table.where(Within(parted(table, Split.of(rule), model.target.name), TRAIN))

@@ -96,7 +96,8 @@ class Derived(Around):
     def _answer(self, cell: Any, rows: RowNumbers) -> str | None:
         text = cell.strip() if isinstance(cell, str) else cell
         lost = isinstance(text, float) and math.isnan(text)
-        if text is None or lost or (isinstance(text, str) and text in MISSING):
+        marks = ("",) if self.column in self.marks else MISSING  # (a column with marks of its own has nulls for them)
+        if text is None or lost or (isinstance(text, str) and text in marks):
             return None
         if isinstance(self.value, str):
             value: Any = str(text)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -31,13 +32,14 @@ class Table(ABC):
 
     ``origin`` is what sentences call it. ``plain`` tables are text files: every cell is text, whatever type a
     batch stores it in. ``sparse`` tables hand out ``SparseRows`` instead of Arrow record batches. ``notes`` are
-    sentences about how it is read.
+    sentences about how it is read, ``marks`` the texts that stand for missing cells in columns that have their own.
     """
 
     origin: str = "the table"
     plain: bool = False
     sparse: bool = False
     notes: tuple[str, ...] = ()
+    marks: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
     @property
     @abstractmethod
@@ -124,6 +126,11 @@ class Around(Table):
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Sentences about how it is read."""
         return self.inner.notes
+
+    @property
+    def marks(self) -> Mapping[str, tuple[str, ...]]:  # type: ignore[override]
+        """The marks of columns that have their own."""
+        return self.inner.marks
 
     def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
         """Return the same with these columns only."""

@@ -82,7 +82,16 @@ def verify(
         names == claims.columns,
         "".join([f"{len(names)} columns, stated {len(claims.columns)}", *differing[:1]]),
     )
-    table = gathered(data, claims.read, beside, delimiter=delimiter, quote=quote, header=header, rename=rename)
+    table = gathered(
+        data,
+        claims.read,
+        beside,
+        delimiter=delimiter,
+        quote=quote,
+        header=header,
+        rename=rename,
+        marks=claims.marks,
+    )
     with np.errstate(all="ignore"):  # numbers too large for doubles end in a line that fails, not in a warning
         try:
             if isinstance(claims, Record):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +15,7 @@ import pyarrow.compute as pa_compute
 from lineal import _core
 from lineal.tables.arrow import DOUBLE_EXACT_INTEGERS, from_bytes, strings, to_numpy, valid
 from lineal.tables.dialect import MISSING, number
+from lineal.tables.marked import Read, settled
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -22,15 +24,18 @@ Positions = npt.NDArray[np.intp]
 _types = pa.types
 _MISSING = from_bytes([word.encode() for word in sorted(MISSING)], pa.large_string())
 _NONE = np.empty(0, dtype=np.intp)
+_EMPTY = frozenset(("",))
 
 SEEN, LONG = 64, 4096
 """Dictionaries, and texts of each, that are remembered as lists: the batches of a file share them."""
-_seen: dict[tuple[int, int, int], tuple[Any, Codes | None, list[str]]] = {}
+_seen: dict[tuple[int, int, int, bool], tuple[Any, Codes | None, list[str]]] = {}
 
 
 def kind(array: Any) -> str:
     """Return what a column holds by its type: number, boolean, text, category, date, nothing or other."""
     stored = array.type
+    if isinstance(stored, Read):
+        return stored.kind
     if _types.is_dictionary(stored):
         return "category" if kind(array.dictionary) != "other" else "other"
     if _types.is_integer(stored) or _types.is_floating(stored) or _types.is_decimal(stored):
@@ -44,8 +49,8 @@ def kind(array: Any) -> str:
     return "nothing" if _types.is_null(stored) else "other"
 
 
-def text(value: Any) -> str | None:
-    """Return one cell as text, or None if it is missing.
+def text(value: Any, marks: Collection[str] = MISSING) -> str | None:
+    """Return one cell as text, or None if it is missing: null, NaN, or one of the ``marks``.
 
     >>> text("  NA "), text(True), text(3.0), text(0.1)
     (None, 'true', '3', '0.1')
@@ -54,7 +59,7 @@ def text(value: Any) -> str | None:
         return None
     if isinstance(value, str):
         stripped = value.strip()
-        return None if stripped in MISSING else stripped
+        return None if stripped in marks else stripped
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
@@ -86,6 +91,8 @@ def packed(array: Any) -> tuple[npt.NDArray[Any], list[str]]:
     >>> codes.dtype, codes.tolist(), levels
     (dtype('int8'), [0, 1, 0], ['b', 'a'])
     """
+    read = settled(array)
+    array = array.storage if read else array
     if not _types.is_dictionary(array.type):
         if finer(array):
             array = pa.array([None if moment is None else str(moment) for moment in moments(array)], pa.string())
@@ -98,19 +105,22 @@ def packed(array: Any) -> tuple[npt.NDArray[Any], list[str]]:
     present = valid(array.indices)
     if present is not None:
         codes = np.where(present, codes, codes.dtype.type(-1))
-    table, levels = _known(array.dictionary)
+    table, levels = _known(array.dictionary, read)
     return (codes if table is None else _core.recode(codes, table)), levels
 
 
-def _known(dictionary: Any) -> tuple[Codes | None, list[str]]:
+def _known(dictionary: Any, read: bool) -> tuple[Codes | None, list[str]]:
     """Return what a dictionary says, remembered from the last time its very buffers came by."""
     buffers = dictionary.buffers() if dictionary.type == pa.string() and len(dictionary) <= LONG else ()
     if not buffers or buffers[0] is not None or buffers[1] is None or buffers[2] is None:
-        return _distinct(dictionary)
-    place = buffers[1].address, buffers[2].address, len(dictionary)
+        return _distinct(dictionary, read)
+    place = buffers[1].address, buffers[2].address, len(dictionary), read
     place_of = _seen.get(place) if dictionary.offset == 0 else None
     if place_of is None:
-        place_of = (buffers, *_distinct(dictionary))  # the buffers with it, so that nothing else gets their addresses
+        place_of = (
+            buffers,
+            *_distinct(dictionary, read),
+        )  # the buffers with it, so that nothing else gets their addresses
         if dictionary.offset:
             return place_of[1], place_of[2]
         if len(_seen) >= SEEN:
@@ -119,18 +129,19 @@ def _known(dictionary: Any) -> tuple[Codes | None, list[str]]:
     return place_of[1], place_of[2]
 
 
-def _distinct(dictionary: Any) -> tuple[Codes | None, list[str]]:
+def _distinct(dictionary: Any, read: bool) -> tuple[Codes | None, list[str]]:
     """Return the distinct texts of a dictionary, and which one each entry is, a null first; None if they are the entries."""
+    marks = _EMPTY if read else MISSING
     plain = strings(dictionary)
     if plain is not None and list(map(str.strip, plain)) == plain:
         different = set(plain)
-        if len(different) == len(plain) and MISSING.isdisjoint(different):
+        if len(different) == len(plain) and marks.isdisjoint(different):
             return None, plain
     codes_of: dict[str, int] = {}
     table = np.empty(len(dictionary) + 1, dtype=np.int32)
     table[0] = -1  # code -1, a null, stays -1
     for position, value in enumerate(dictionary.to_pylist(), 1):
-        cell = text(value)
+        cell = text(value, marks)
         table[position] = -1 if cell is None else codes_of.setdefault(cell, len(codes_of))
     return table, list(codes_of)
 
@@ -147,7 +158,7 @@ def numbers(array: Any) -> tuple[Array, Positions]:
         return np.full(len(array), np.nan), _NONE
     if stored in ("number", "boolean"):
         return _typed(array), _NONE
-    if stored == "text":
+    if stored == "text" and not settled(array):
         values = _parsed(array)
         if values is not None:
             return values, _NONE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import Protocol, TypeVar
@@ -116,7 +116,7 @@ class _Way(Protocol):
 W = TypeVar("W", bound=_Way)
 
 
-def fitting(candidates: list[W], texts: Iterable[str]) -> list[W]:
+def fitting(candidates: list[W], texts: Iterable[str], markers: Collection[str] = MARKERS) -> list[W]:
     """Return the ways of writing that every text agrees with; a mark for no value is set aside, not judged.
 
     >>> [one.example for one in fitting([Notation(".", ""), Notation(",", "")], ["1,5"])]
@@ -125,7 +125,7 @@ def fitting(candidates: list[W], texts: Iterable[str]) -> list[W]:
     for text in texts:
         if not candidates:
             break
-        if text in MARKERS:
+        if text in markers:
             marks = tuple(sorted({*candidates[0].missing, text}))
             candidates = [replace(one, missing=marks) for one in candidates]  # type: ignore[type-var]
         else:

@@ -15,6 +15,7 @@ from lineal.features.terms.term import Array, Cells, Numeric
 from lineal.features.terms.text import MAX_TERMS, TERM_MAX_CHARACTERS, Rows, Text, documents, reading
 from lineal.features.text_options import Options
 from lineal.ground.records import dataclass
+from lineal.tables.marked import settled
 
 Counts = npt.NDArray[np.int64]
 
@@ -164,7 +165,10 @@ class Pair(Numeric):
         return 0
 
     def _fill(self, out: Array, arrays: tuple[Any, ...]) -> None:
-        plain = [_core.text_statistics(reading(Options()), documents(array), None) for array in arrays]
+        plain = [
+            _core.text_statistics(reading(Options(), missing=not settled(array)), documents(array), None)
+            for array in arrays
+        ]
         sums = [
             _sums(text.encode(array), weights)
             for text, array, weights in zip(self._counted, arrays, self._weights, strict=True)

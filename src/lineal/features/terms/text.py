@@ -21,6 +21,7 @@ from lineal.features.text_options import MAX_HASH_BITS, Options
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_bytes, from_numpy
 from lineal.tables.dialect import MISSING
+from lineal.tables.marked import settled
 
 _OTHER_MEMBERS: Final = ("statistics", "spelling", "pair", "partner", "stop_file", "vocabulary_file")
 _ADDED: Final = {"once": False, "sublinear": False, "norm": "", "stop": ()}
@@ -92,6 +93,7 @@ def utf8(array: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     >>> starts.tolist(), bytes(text)
     ([0, 2, 2, 4], b'ab\xc3\xa9')
     """
+    array = array.storage if settled(array) else array
     if pa.types.is_dictionary(array.type) and kind(array.dictionary) == "text":
         array = array.dictionary_decode()
     if kind(array) != "text":
@@ -208,6 +210,10 @@ class Text(Term):
         return reading(self.options)
 
     @cached_property
+    def _reading_of_settled(self) -> _core.Reading:
+        return reading(self.options, missing=False)
+
+    @cached_property
     def lexicon(self) -> _core.Lexicon:
         """The vocabulary by text."""
         lexicon = _core.Lexicon()
@@ -223,12 +229,13 @@ class Text(Term):
     def encode(self, array: Any) -> Rows:
         """Return the rows of a column of cells."""
         held, native = documents(array), self.options.native
+        how = self._reading_of_settled if settled(array) else self._reading
         scale = self.scale if native else None
         binary, single = self.options.weighting == "binary", scale is None
         if self.options.bits is None:
-            encoded = _core.encode_lexicon(self._reading, held, self.lexicon, binary, scale, single)
+            encoded = _core.encode_lexicon(how, held, self.lexicon, binary, scale, single)
         else:
-            encoded = _core.encode_buckets(self._reading, held, self.options.bits, self._table, binary, scale, single)
+            encoded = _core.encode_buckets(how, held, self.options.bits, self._table, binary, scale, single)
         if single and not binary and encoded[5] > FLOAT32_EXACT_COUNTS:
             raise InputError(
                 f"a cell of column {self.column!r} has one term {encoded[5]:,} times; counts go up to"

@@ -17,6 +17,7 @@ from lineal.features.terms.text import MAX_TERMS, TERM_MAX_CHARACTERS, documents
 from lineal.features.text_options import Options
 from lineal.ground.files import text_of
 from lineal.ground.records import dataclass
+from lineal.tables.marked import settled
 
 STATISTIC_NAMES: Final = (
     "words",
@@ -62,7 +63,8 @@ class TextStatistics(Numeric):
 
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown (none)."""
-        out[:] = _core.text_statistics(reading(Options()), documents(arrays[0]), self._known)
+        how = reading(Options(), missing=not settled(arrays[0]))
+        out[:] = _core.text_statistics(how, documents(arrays[0]), self._known)
         return 0
 
     @property

@@ -14,7 +14,7 @@ from lineal.features.terms.text_statistics import known_words
 from lineal.features.text.learning import Learner
 from lineal.features.text.pair_learning import learn_pair
 from lineal.features.text_options import Options, TextOptions, columns_of
-from lineal.features.types.deciding import is_text
+from lineal.features.types.deciding import is_text, many_levels
 from lineal.features.types.decision import Decision
 from lineal.features.types.declared_types import DeclaredType, TextType
 from lineal.features.types.survey import Column
@@ -69,6 +69,26 @@ def texts_among(
     return terms
 
 
+def words_without_marks(
+    surveys: Sequence[Column],
+    marks: Mapping[str, object],
+    text_options: Mapping[str, Options],
+    declared_types: Mapping[str, DeclaredType],
+    formula: Formula | None,
+) -> list[str]:
+    """Return the columns of words, free text or a category of very many levels, whose marks nobody gave.
+
+    There ``None``, ``null`` or ``?`` is a word like any other: only an empty cell is missing.
+    """
+    texts = {*texts_among(surveys, text_options, declared_types, formula)}
+    texts |= {name for name, one in declared_types.items() if isinstance(one, TextType)}
+    return [
+        survey.name
+        for survey in surveys
+        if survey.name not in marks and (survey.name in texts or many_levels(survey, declared_types.get(survey.name)))
+    ]
+
+
 def learn_texts(
     wanted: dict[str, Options], surveys: Sequence[Column], again: Callable[..., Iterator[Any]]
 ) -> dict[str, Decision]:
@@ -77,7 +97,7 @@ def learn_texts(
         return {}
     own = {name: o.words if isinstance(o, PairOptions) else o for name, o in wanted.items()}
     words = {name: o for name, o in own.items() if o is not None and o.statistics != "only"}
-    learners = {name: Learner(name, options) for name, options in words.items()}
+    learners = {name: Learner(name, options, missing=False) for name, options in words.items()}
     for batch in again(texts=list(learners)) if learners else ():
         for name, learner in learners.items():
             learner.add(column(batch, name))

@@ -32,7 +32,10 @@ MAX_WORD_PAIRS: Final = 4_000_000
 def learn_pair(source: str, asked: PairOptions, again: Callable[..., Iterator[Any]]) -> Pair:
     """Return the features of a pair of text columns, learned in two passes over the training rows, or from files."""
     target = asked.pair or ""
-    learners = Learner(source, SOURCE_OPTIONS), Learner(target, TARGET_OPTIONS)
+    learners = (
+        Learner(source, SOURCE_OPTIONS, missing=False),
+        Learner(target, TARGET_OPTIONS, missing=False),
+    )
     corpora = asked.lines("corpus"), asked.lines("target-corpus")
     for learner, lines in zip(learners, corpora, strict=True):
         if lines is not None:

@@ -8,6 +8,7 @@ from lineal.errors import InputError, near
 from lineal.features.text_options import MAX_HASH_BITS
 from lineal.features.types.survey import MAX_LEVELS
 from lineal.ground.records import dataclass
+from lineal.tables.marked import Said
 
 MISSING: Final = ("mark", "mean", "median", "drop")
 """What may become of missing cells."""
@@ -19,12 +20,13 @@ class Choices:
 
     ``missing``: what becomes of missing cells: ``mark`` (the mean, and a column that marks them; a level of their own),
     ``mean`` or ``median`` without a mark, the reference level of a category; ``drop``: a row that has one is not fitted.
-    ``positive``: which of two classes is modelled.
+    ``positive``: which of two classes is modelled. ``na``: which cells are missing, of all columns or by column.
     """
 
     max_levels: int | None = None
     missing: str = "mark"
     positive: str | None = None
+    na: Said = None
 
     def __post_init__(self) -> None:
         """Check every choice."""

@@ -192,6 +192,13 @@ def _levels(survey: Column, own: CategoryType) -> tuple[Category, str]:
     return Category(survey.name, tuple(sorted(levels)), reference, missing), compared
 
 
+def many_levels(survey: Column, declared: DeclaredType | None) -> bool:
+    """Whether a column is a category of so many levels that each has its own score: words, zip codes, user ids."""
+    if declared is not None and not isinstance(declared, CategoryType):
+        return False
+    return len(survey.levels) > MERGED_MAX_LEVELS and survey.reading is None and not is_number(survey)
+
+
 def is_text(survey: Column) -> bool:
     """Whether a column holds free text: nearly every cell is different, and most have several words or are long."""
     levels = survey.levels

@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 from lineal.errors import InputError, near
 from lineal.features.cells.dates import Calendar
-from lineal.features.cells.notation import MARKERS, Notation, named
+from lineal.features.cells.notation import Notation, named
 from lineal.features.pair_options import PairOptions
 from lineal.features.terms import Boolean, Number, Ordinal
 from lineal.features.types.choices import check_bits, check_levels
@@ -104,7 +104,9 @@ class NumberType(DeclaredType):
     @staticmethod
     def _odd(notation: Notation, survey: Column, table: Table) -> InputError:
         """Return the error that names the first cell that is not written like that."""
-        odd = next((level for level in survey.levels if notation.value(level) is None and level not in MARKERS), None)
+        odd = next(
+            (level for level in survey.levels if notation.value(level) is None and level not in survey.markers), None
+        )
         against = "" if odd is None else f", but {place(survey, table, odd)} of {table.origin} holds {odd!r}"
         return InputError(
             f"column {survey.name!r} was told to hold numbers written like {notation.example!r}{against};"

@@ -126,7 +126,7 @@ class Column:
     are, or are too many, so that no more are remembered. ``straight`` says that some cells arrived as numbers, so that
     their text is not known. ``reading`` is how its texts are written, where that was found before; otherwise ``notations``
     and ``calendars`` are the ways of writing that all texts so far agree with, and ``judged`` counts the different texts
-    that say so. ``parts`` counts years, months, weekdays and hours.
+    that say so; ``markers`` are texts that say nothing there. ``parts`` counts years, months, weekdays and hours.
     """
 
     name: str
@@ -147,6 +147,7 @@ class Column:
     other: str = ""
     straight: bool = False
     reading: Notation | Calendar | None = None
+    markers: frozenset[str] = MARKERS
     notations: list[Notation] | None = None
     calendars: list[Calendar] | None = None
     judged: int = 0
@@ -246,14 +247,14 @@ class Column:
             new = list(dict.fromkeys([*self.levels, *levels]))
         else:
             new = [level for level in levels if level not in self.levels]
-        judged = [level for level in new if level not in MARKERS]
+        judged = [level for level in new if level not in self.markers]
         self.judged += len(judged)
         if self.notations is None:
             if not judged:
                 return
             self.notations, self.calendars = notations(judged[0]), list(CALENDARS)
-        self.notations = fitting(self.notations, new)
-        self.calendars = fitting(self.calendars or [], new)
+        self.notations = fitting(self.notations, new, self.markers)
+        self.calendars = fitting(self.calendars or [], new, self.markers)
 
     def _date(self, calendar: Calendar, levels: list[str], counts: npt.NDArray[np.intp]) -> None:
         for level, count in zip(levels, counts.tolist(), strict=True):

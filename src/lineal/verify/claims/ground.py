@@ -34,6 +34,7 @@ class Ground:
     counts: tuple[str, str] | None
     encoding: tuple[str | None, str]
     complete: tuple[str, ...]
+    marks: Mapping[str, list[str]]
 
     @property
     def needed(self) -> dict[str, str]:
@@ -92,7 +93,20 @@ def ground(meta: Mapping[str, Any], classes: list[Any] | None, targets: list[str
         counts=_counts(meta, classes, targets),
         encoding=_encoding(meta),
         complete=tuple(texts(meta, "training.complete")) if "complete" in meta["training"] else (),
+        marks=_marks(meta),
     )
+
+
+def _marks(meta: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the texts that stand for missing cells, by column; a column that is not named has the usual ones."""
+    if meta["encoder"] is None or "marks" not in meta["encoder"]:
+        return {}
+    marks: dict[str, list[str]] = field(meta, "encoder.marks", dict)
+    if not marks or any(
+        not isinstance(own, list) or not all(isinstance(mark, str) and mark for mark in own) for own in marks.values()
+    ):
+        raise ModelFileError("the field encoder.marks of the model file must hold lists of texts, by column.")
+    return marks
 
 
 def _encoding(meta: Mapping[str, Any]) -> tuple[str | None, str]:
@@ -105,7 +119,11 @@ def _encoding(meta: Mapping[str, Any]) -> tuple[str | None, str]:
         "columns": texts(meta, "columns"),
         "encoder": None
         if encoder is None
-        else {"intercept": field(meta, "encoder.intercept", bool), "terms": field(meta, "encoder.terms", list)},
+        else {
+            "intercept": field(meta, "encoder.intercept", bool),
+            "terms": field(meta, "encoder.terms", list),
+            **({"marks": field(meta, "encoder.marks", dict)} if "marks" in encoder else {}),
+        },
         "roles": {name: field(meta, f"roles.{name}", str, type(None)) for name in ("weight", "offset")},
         "target": {
             "name": field(meta, "target.name", str),

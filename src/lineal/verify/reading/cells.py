@@ -22,14 +22,20 @@ BLOCK_ROWS: Final = 2**14
 MISSING_TEXTS: Final = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})
 
 
+class Word(str):
+    """A text that is present, whatever it is: its column has marks of its own for missing cells, and it is none of them."""
+
+    __slots__ = ()
+
+
 def missing(cell: object) -> bool:
     """Return whether a cell holds nothing.
 
-    >>> [missing(cell) for cell in (" NA ", "", None, float("nan"), "0", 0)]
-    [True, True, True, True, False, False]
+    >>> [missing(cell) for cell in (" NA ", "", None, float("nan"), "0", 0, Word("NA"))]
+    [True, True, True, True, False, False, False]
     """
     if isinstance(cell, str):
-        return cell.strip() in MISSING_TEXTS
+        return cell.strip() in MISSING_TEXTS and not isinstance(cell, Word)
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -12,6 +12,7 @@ from typing import Any
 from lineal.errors import InputError
 from lineal.verify.reading import cells
 from lineal.verify.reading.cells import BLOCK_ROWS, Cells
+from lineal.verify.reading.marks import told
 from lineal.verify.reading.questions import about, answers
 from lineal.verify.reading.renaming import Renamed, called, old_name
 from lineal.verify.reading.tables import Table, kept, read
@@ -29,25 +30,28 @@ def gathered(
     quote: str | None = None,
     header: bool | None = None,
     rename: Mapping[str, str] | None = None,
+    marks: Mapping[str, Collection[str]] | None = None,
 ) -> Table:
     """Return a data file with the columns of those beside it, each of which may be joined by a key column.
 
     ``rename`` has new names for columns, from old to new. A needed name that is a question about a column (``num > 0``)
-    is answered from it, unless a column is called so.
+    is answered from it, unless a column is called so. ``marks`` stand for missing cells in the columns that have their own.
     """
+    marks = marks or {}
     if rename:
         old = {after: before for before, after in rename.items()}
         asked = [old_name(name, old) if about(name) is None or name in old else name for name in needed]
-        table = gathered(path, asked, beside, delimiter=delimiter, quote=quote, header=header)
+        theirs = {old_name(name, old): own for name, own in marks.items()}
+        table = gathered(path, asked, beside, delimiter=delimiter, quote=quote, header=header, marks=theirs)
         return Renamed(table, old)
     wanted = list(needed)
     options = {"delimiter": delimiter, "quote": quote, "header": header}
     questions = {name: column for name in wanted if (column := about(name)) is not None}
     if questions:
-        table = _together(path, [questions.get(name, name) for name in wanted], beside, options)
+        table = told(_together(path, [questions.get(name, name) for name in wanted], beside, options), marks)
         if all(name not in table.names and table.has(column) for name, column in questions.items()):
             return Answered(table, questions)
-    return _together(path, wanted, beside, options)
+    return told(_together(path, wanted, beside, options), marks)
 
 
 class Answered:
