@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra import lapack
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.algebra import lapack
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 MIN_RECIPROCAL_CONDITION = 1e-13
 """Below this reciprocal condition a Cholesky factor proves nothing about rank."""

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-
-Array = npt.NDArray[np.float64]
 
 UNIT = 2.0**-104
 """Relative error of one operation."""

@@ -6,13 +6,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.cholesky import Cholesky
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.records import dataclass
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Factor:
         return Factor((Cholesky.of(four.reshape(k * h, k * h)),), columns, shape, coupled)
 
     @staticmethod
-    def masked(hessian: Array, mask: npt.NDArray[np.bool_], *, coupled: bool) -> Factor:
+    def masked(hessian: Array, mask: Mask, *, coupled: bool) -> Factor:
         """Factor the rows and columns of a hessian that belong to the coefficients of a mask ``(columns, outputs)``."""
         p, k = mask.shape
         columns = np.flatnonzero(mask.any(axis=1))

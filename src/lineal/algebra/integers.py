@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from lineal.ground.arrays import Array
+
 Whole = npt.NDArray[Any]
 """An array of Python integers, of any size."""
 

@@ -6,16 +6,14 @@ from dataclasses import field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.algebra.doubled import UNIT, Doubled
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 
 EPS = float(np.finfo(np.float64).eps)
 
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 DEPENDENT_SHARE = 1e-27
 """A column whose squared distance from the others, relative to its square, is below this is suspected of depending on them.

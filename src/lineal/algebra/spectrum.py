@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.algebra import lapack
 from lineal.algebra.doubled import Doubled
 from lineal.algebra.normal import DEPENDENT_SHARE
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.deadline import LATE, Deadline, LateError
 from lineal.ground.records import dataclass
-
-Array = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 CORNER_COLUMNS: Final = 256
 """Columns of the corner that tells how fast this machine is now; matrices of up to twice as many are not asked about."""

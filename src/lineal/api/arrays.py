@@ -16,14 +16,14 @@ from lineal.errors import InputError
 from lineal.features.splitting import Split
 from lineal.features.types.choices import AS_FOUND
 from lineal.features.types.target_type import MAX_CLASSES, MAX_NUMBER_CLASSES, with_positive
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.inputs import are_records, real, targets
 from lineal.model.target import Target
 from lineal.sources.memory import Memory
 from lineal.sources.source import Source
 from lineal.tables.table import uniform
 
-Array = npt.NDArray[np.float64]
-Picked = slice | npt.NDArray[np.bool_]
+Picked = slice | Mask
 
 
 def is_array(data: object) -> bool:
@@ -73,7 +73,7 @@ def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any
     seen: Picked = slice(None) if drawn is None else drawn >= test_size + split.validation_size
     about = with_positive((meaning(y[seen], wanted), None, ""), roles.choices.positive)[0]
 
-    def some(rows: npt.NDArray[np.bool_]) -> Source:
+    def some(rows: Mask) -> Source:
         design = as_design(matrix[rows], intercept=intercept)
         return Memory(design, _coded(about, y[rows]), _picked(s, rows), _picked(o, rows))
 

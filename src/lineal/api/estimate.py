@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import losses
 from lineal.api.dataset import Dataset, with_offsets
@@ -20,6 +19,7 @@ from lineal.certify.baseline import Baseline, adopt, baseline_fit
 from lineal.errors import InputError
 from lineal.fitting import fitting
 from lineal.fitting.scale import scaled_huber
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.deadline import Deadline, beforehand, shared
 from lineal.ground.records import dataclass
 from lineal.losses import Huber, Squared
@@ -32,9 +32,6 @@ from lineal.problem.moments import Moments, survey
 from lineal.problem.problem import Problem
 from lineal.solvers.solver import Solver
 from lineal.sources.source import Block, Source
-
-Array = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 HUBER_THRESHOLD_SCALES: Final = 1.35
 """The threshold of huber where none is given, in estimated scales of the residuals (scikit-learn's default)."""

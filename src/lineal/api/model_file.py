@@ -14,6 +14,7 @@ import numpy.typing as npt
 from lineal import container, penalties
 from lineal.api import feature_maps
 from lineal.errors import InputError, ModelFileError, near
+from lineal.ground.arrays import Array
 from lineal.losses import Coded, Softmax, by_name
 from lineal.losses.coded import MARGIN_LOSSES
 from lineal.losses.loss import Loss
@@ -331,7 +332,7 @@ def _evidence_arrays(
 
 def _array(
     arrays: Mapping[str, npt.NDArray[Any]], name: str, shape: tuple[int, ...], *, infinite: bool = False
-) -> npt.NDArray[np.float64]:
+) -> Array:
     if name not in arrays:
         raise ModelFileError(f"it lacks the array {name!r}.")
     array = arrays[name]

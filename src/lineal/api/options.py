@@ -9,18 +9,17 @@ from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import losses, penalties
 from lineal.api import methods
 from lineal.api.methods.method import Method, Wanted
 from lineal.errors import InputError, near
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.perceptron.perceptron import TIES, VARIANTS
 from lineal.solvers import BY_NAME
 from lineal.solvers.solver import Solver
 
-Array = npt.NDArray[np.float64]
 Limits = Mapping[str, tuple[float | None, float | None]] | Iterable[str]
 
 FAMILIAR: Final = ("auto", "linear", "ridge", "logistic", "huber")

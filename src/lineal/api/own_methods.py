@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.api.dataset import Dataset
 from lineal.api.request import Estimate, Ready, Request, Run
@@ -15,13 +14,12 @@ from lineal.fitting import fitting
 from lineal.fitting.covariance import COVARIANCE_MAX_COLUMNS
 from lineal.fitting.evidence import evidence
 from lineal.fitting.firth import firth
+from lineal.ground.arrays import Array
 from lineal.model.trace import Record
 from lineal.paths.selection import FALLBACK
 from lineal.penalties import Ridge
 from lineal.perceptron.mistakes import mistaking
 from lineal.sources.source import Source
-
-Array = npt.NDArray[np.float64]
 
 
 def fit_its_own(dataset: Dataset, request: Request, ready: Ready, level: Array, run: Run) -> Estimate:

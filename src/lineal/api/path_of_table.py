@@ -8,7 +8,6 @@ from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.api.dataset import Dataset, Roles, from_table, with_offsets
 from lineal.api.estimate import prepare
@@ -31,8 +30,6 @@ from lineal.penalties import by_name
 from lineal.penalties.penalty import Penalty
 from lineal.solvers.solver import Solver
 from lineal.tables.marked import Said
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,13 @@ from dataclasses import field
 from typing import Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError, near
 from lineal.features.encoder import INTERCEPT, Encoder
 from lineal.features.terms import Text
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 
-Array = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 Penalized = str | Sequence[str] | Mapping[str, str]
 
 CONVENTIONS: Final = ("standardized", "raw")

@@ -7,20 +7,18 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.api.dataset import Dataset
 from lineal.api.options import PenaltyRequest
 from lineal.api.penalizing import Units
 from lineal.api.request import Ready, Request, Run
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import in_time, on_trial
 from lineal.paths.selection import FALLBACK, FOLDS, SAMPLE_MIN_ROWS, Choice, cross_validate, sample, strengths
 from lineal.penalties import Bounds, by_name
 from lineal.penalties.penalty import Penalty
 from lineal.problem.moments import Moments
 from lineal.sources.source import Source
-
-Array = npt.NDArray[np.float64]
 
 CROSS_VALIDATED_MAX_CELLS: Final = 2_000_000
 """Training cells (numbers stored x outputs) up to which all folds validate a strength; above, one fold is enough."""

@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.api.dataset import Dataset
 from lineal.api.request import Run
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, shared
 from lineal.ground.records import dataclass
 from lineal.losses import Coded
@@ -26,8 +26,6 @@ from lineal.model.verdict import Verdict, worst
 from lineal.multiclass.codes import NAMES, Code, Scheme, code, distance
 from lineal.multiclass.committee import Committee, score, spelled
 from lineal.sources.source import Block
-
-Array = npt.NDArray[np.float64]
 
 MEMBER_REPORT_KEYS = ("model", "selection", "baseline_score", "charges", "threshold")
 """What a member's report holds; the rest is in that of the committee."""

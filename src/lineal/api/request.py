@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, Literal
 
-import numpy as np
 import numpy.typing as npt
 
 from lineal.api.methods.method import Wanted
@@ -21,6 +20,7 @@ from lineal.api.options import (
 from lineal.api.penalizing import Penalize, Penalized, Units
 from lineal.errors import InputError
 from lineal.fitting.stopping import Fit
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
@@ -31,8 +31,6 @@ from lineal.paths.selection import Choice
 from lineal.penalties.penalty import Penalty
 from lineal.problem.moments import Moments
 from lineal.solvers.solver import Solver
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

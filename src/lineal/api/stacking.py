@@ -21,6 +21,7 @@ from lineal.api.model_file import load
 from lineal.api.training import evaluate, fit
 from lineal.errors import InputError, ModelFileError, near
 from lineal.features.splitting import ByNumber, Within
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, Limit, shared
 from lineal.ground.files import text_of
 from lineal.ground.records import dataclass
@@ -30,8 +31,6 @@ from lineal.model.verdict import Verdict, worst
 from lineal.tables.columnar import InMemory
 from lineal.tables.joined import beside
 from lineal.tables.table import Table, as_table
-
-Array = npt.NDArray[np.float64]
 
 FINAL: Final = "final"
 SCORES: Final = "scores.parquet"

@@ -8,7 +8,6 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.api.dataset import Dataset, Roles, from_table, with_offsets
 from lineal.api.estimate import name, prepare
@@ -24,6 +23,7 @@ from lineal.features.formula import Formula
 from lineal.features.splitting import Split
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import TextOptions
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, Limit, beforehand, shared
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
@@ -34,8 +34,6 @@ from lineal.paths.selection import falling, strengths
 from lineal.paths.strengths import path
 from lineal.solvers.solver import Solver
 from lineal.tables.marked import Said
-
-Array = npt.NDArray[np.float64]
 
 FOLDS: Final = 5
 """Folds where neither a number nor validation rows are asked for."""

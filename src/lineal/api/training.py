@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.api.arrays import gather
 from lineal.api.dataset import Dataset, Roles
@@ -22,6 +21,7 @@ from lineal.errors import InputError
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import TextOptions
 from lineal.fitting.stopping import Fit
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, Limit, beforehand, shared
 from lineal.losses.loss import Loss
 from lineal.metrics.decision import Costs
@@ -38,8 +38,6 @@ from lineal.problem.moments import survey
 from lineal.solvers.solver import Solver
 from lineal.sources.source import Source
 from lineal.tables.marked import Said
-
-Array = npt.NDArray[np.float64]
 
 
 def fit(

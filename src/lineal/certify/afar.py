@@ -5,14 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
-import numpy.typing as npt
-
 from lineal.certify.proof import Proof
 from lineal.certify.proving import prove
+from lineal.ground.arrays import Array
 from lineal.problem.problem import Problem
-
-Array = npt.NDArray[np.float64]
 
 
 def prove_by(problem: Problem, coef: Array, better: Array) -> Proof:

@@ -6,21 +6,17 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.certify import baseline_tasks as tasks
 from lineal.certify.baseline_descent import MIN_RELATIVE_FALL, cooled, narrowed
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.penalties import NoPenalty
 from lineal.problem.part import ColumnsOnly, part_of
 from lineal.problem.problem import SHORT_PASS_MAX_WORK, Problem
 from lineal.solvers.interior_point import InteriorPoint
 from lineal.sources.memory import Blocks
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
-
 
 MAX_EXPONENT = 700.0
 """e^700 and e^-700 are doubles."""

@@ -6,18 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.certify.baseline_tasks import Cooler
+from lineal.ground.arrays import Array, Index
 from lineal.losses.loss import Loss
 from lineal.penalties import NoPenalty
 from lineal.problem.problem import Problem
 from lineal.solvers import choose
 from lineal.solvers.newton import search
 from lineal.solvers.valley import lowest_along_flat
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 MIN_RELATIVE_FALL = 1e-15
 """A step that lowers F by no more than this share of it ends the search: a yardstick needs no more digits."""

@@ -7,20 +7,16 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.basis import Basis
 from lineal.algebra.doubled import two_product
 from lineal.certify import domain
 from lineal.designs.design import columns_of
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.losses.loss import Loss
 from lineal.problem.dependence import Vanish
 from lineal.problem.problem import Problem
 from lineal.sources.source import Block
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
 
 
 def alive(problem: Problem, tied: Mask, theta: Array) -> Mask:

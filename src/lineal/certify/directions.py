@@ -8,14 +8,12 @@ go on from the last two points tells when a column may come into use.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.penalties.costs import CoordinateCosts
 from lineal.problem.problem import EPS
-
-Array = npt.NDArray[np.float64]
 
 MAX_TURN = 0.2
 """By so much the slope of a gradient along the path is expected to change within a stretch; a strength is the unit."""

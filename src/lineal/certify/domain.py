@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.losses.sparsemax import hot
@@ -16,7 +17,6 @@ from lineal.problem.problem import EPS, Problem
 from lineal.sources import rowwise
 from lineal.sources.source import Block
 
-Array = npt.NDArray[np.float64]
 T = TypeVar("T")
 
 MAX_MOVES = 12

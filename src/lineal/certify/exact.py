@@ -24,16 +24,13 @@ from lineal.algebra.digits import PRIME, pivots, solved
 from lineal.algebra.integers import Whole, whole
 from lineal.certify import domain
 from lineal.designs.design import columns_of
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.deadline import Deadline
 from lineal.losses.loss import Loss
 from lineal.losses.sparsemax import hot
 from lineal.problem.problem import EPS, Problem
 from lineal.sources.rowwise import Scored
 from lineal.sources.source import Block
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
 
 
 class _Rows(NamedTuple):

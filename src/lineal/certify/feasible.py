@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.factor import Factor
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 from lineal.problem.passes import Dual
 from lineal.problem.problem import EPS, Evaluation, Problem
-
-Array = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.certify.rows import bound
+from lineal.ground.arrays import Array, Mask
 from lineal.problem.problem import Problem
-
-Array = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 
 def gap_of_slopes(value: float, scale: float, gap: float, square: float, error: float) -> float:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import field
 
-import numpy as np
-import numpy.typing as npt
-
 from lineal.algebra.basis import Basis
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.model.verdict import TOLERANCE
 from lineal.problem.problem import EPS
-
-Array = npt.NDArray[np.float64]
 
 
 def unit(score_error: float, baseline: float) -> float:

@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.basis import Basis
 from lineal.algebra.factor import Factor
@@ -29,16 +28,13 @@ from lineal.certify.feasible import add_up, feasible, opened, settled
 from lineal.certify.proof import Proof, unit
 from lineal.certify.quadratic_core import core_gap
 from lineal.certify.rows import FACTOR_MAX_COLUMNS, MIDDLE_SHARES, bound, independent
+from lineal.ground.arrays import Array, Mask
 from lineal.model.verdict import TOLERANCE
 from lineal.problem import dependence
 from lineal.problem.passes import Dual
 from lineal.problem.problem import EPS, Evaluation, Problem
 from lineal.solvers import prox_newton
 from lineal.solvers.newton import search
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
 
 HESSIAN_MAX_COEFFICIENTS = 1500
 """Up to this many coefficients a certificate asks for the whole second derivative without need."""

@@ -11,13 +11,11 @@ is in its domain, its mismatch is t'Ht / 2, and its gradient that of the loss le
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.certify.feasible import add_up, settled
+from lineal.ground.arrays import Array
 from lineal.problem.passes import Dual
 from lineal.problem.problem import EPS, Evaluation, Problem
-
-Array = npt.NDArray[np.float64]
 
 CORE_MAX_COLUMNS = 1500
 """The gram of more columns takes longer than a proof row by row."""

@@ -6,19 +6,15 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.certify import domain
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.problem.problem import Problem
 from lineal.sources import rowwise
 from lineal.sources.source import Block
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

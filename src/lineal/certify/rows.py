@@ -16,21 +16,17 @@ from __future__ import annotations
 from dataclasses import field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.basis import Basis
 from lineal.algebra.factor import Factor
 from lineal.certify import domain, exact
 from lineal.certify.borders import alive
 from lineal.certify.row_sums import Sums, moved, sums_of
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 from lineal.model.verdict import TOLERANCE
 from lineal.problem import dependence
 from lineal.problem.problem import EPS, Problem
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
 
 CORNERS = "too few rows are between the corners of the loss"
 MIDDLE_SHARES = (0.0, 1e-11, 1e-8)

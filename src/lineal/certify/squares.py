@@ -16,19 +16,16 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.certify.baseline import baseline_fit
 from lineal.certify.directions import Directions
 from lineal.certify.proof import Proof
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.records import dataclass
 from lineal.penalties.costs import CoordinateCosts
 from lineal.penalties.penalty import Penalty
 from lineal.problem.problem import EPS, Problem
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 SUM_ERROR = 256 * EPS
 """More than the relative error of a sum of squares, added in pairs, and of the few operations around it."""
@@ -101,7 +98,7 @@ class Prover:
         assert costs is not None
         return costs
 
-    def suspects(self, strengths: Array, slopes: Array, ways: Directions, left: Array) -> npt.NDArray[np.bool_]:
+    def suspects(self, strengths: Array, slopes: Array, ways: Directions, left: Array) -> Mask:
         """Return which columns may be beyond their penalty factor at any strength, from their products with some directions."""
         gradient_error = self.chain * EPS * ways.size
         lean = (left + gradient_error) * int(self.problem.intercept)

@@ -16,7 +16,6 @@ from lineal.penalties.penalty import Penalty
 from lineal.problem.problem import Problem
 from lineal.separation import Answer, Direction
 
-Array = npt.NDArray[np.float64]
 Arrays = dict[str, npt.NDArray[Any]]
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.files import text_of
 from lineal.metrics.decision import read_costs
 from lineal.model.model import Model
 
 
-def costs_of(costs: str | None, model: Model) -> npt.NDArray[np.float64] | None:
+def costs_of(costs: str | None, model: Model) -> Array | None:
     """Return the costs that were asked for, None if none were: the text of a file where there is one of this name."""
     if costs is None:
         return None

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
@@ -22,6 +21,7 @@ from lineal.cli.progress import Watch
 from lineal.designs.design import Design
 from lineal.errors import InputError
 from lineal.features.encoder import Encoder, needed, require
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.metrics.decision import Rule
 from lineal.model.model import Model
@@ -144,7 +144,7 @@ def predictions(
 def _more(
     model: Model,
     design: Design,
-    offset: npt.NDArray[np.float64] | None,
+    offset: Array | None,
     *,
     level: float | None,
     proba: bool,

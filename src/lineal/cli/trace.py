@@ -27,6 +27,7 @@ from lineal.errors import InputError
 from lineal.features.cells.cells import texts
 from lineal.features.encoder import column, needed
 from lineal.features.splitting import Split
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses import Perceptron
 from lineal.perceptron.halfspace import judge
@@ -39,8 +40,6 @@ from lineal.sources.memory import Memory
 from lineal.sources.source import Source
 from lineal.tables.marked import marked, marks_of
 from lineal.tables.table import Table
-
-Array = npt.NDArray[np.float64]
 
 MAX_STEPS_SHOWN: Final = 100
 """Steps that are printed; files and --json hold all."""

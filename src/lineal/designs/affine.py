@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from lineal.designs.dense import Dense
-from lineal.designs.design import Array, Design, Index
+from lineal.designs.design import Design
 from lineal.designs.hstack import HStack
 from lineal.designs.ones import Ones
 from lineal.designs.standardization import Standardization
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index
 
 
 class Affine(Design):

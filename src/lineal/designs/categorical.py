@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.designs.design import Array, Chosen, Design, Index, Picker
+from lineal.designs.design import Chosen, Design, Picker
 from lineal.designs.native import Native
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -7,14 +7,12 @@ taking off has hardly a zero.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.designs.dense import Dense
-from lineal.designs.design import Array, Design, Index
+from lineal.designs.design import Design
 from lineal.designs.hstack import HStack
 from lineal.designs.sparse import Sparse
-
-Mask = npt.NDArray[np.bool_]
+from lineal.ground.arrays import Array, Index, Mask
 
 
 def less(design: Design, center: Array) -> Design:

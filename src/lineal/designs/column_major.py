@@ -9,11 +9,12 @@ import numpy as np
 
 from lineal import _core
 from lineal.designs.dense import Dense
-from lineal.designs.design import Array, Design, Index, Picker, side_by_side
+from lineal.designs.design import Design, Picker, side_by_side
 from lineal.designs.hstack import HStack
 from lineal.designs.ones import Ones
 from lineal.designs.sparse import Sparse
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index
 
 
 class ColumnMajor(Design):

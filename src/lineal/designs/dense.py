@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.designs.design import Array, Chosen, Index, Picker
+from lineal.designs.design import Chosen, Picker
 from lineal.designs.native import Native
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index
 from lineal.ground.inputs import FLOATS
 
 
@@ -68,7 +69,7 @@ class Dense(Native):
         """Return rows ``start`` to ``stop`` without copying them."""
         return Dense(self.array[start:stop])
 
-    def dense(self) -> npt.NDArray[np.float64]:
+    def dense(self) -> Array:
         """Return a copy of the matrix as doubles; a product with the identity would take as long as a gram."""
         return np.array(self.array, dtype=np.float64, order="C")
 

@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from lineal import _core
 
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 Chosen = Index | slice
 """Some rows: their numbers, or a range of them."""
 Picker = Callable[[Index], "Design"]

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from lineal import _core
-from lineal.designs.design import Array, Chosen, Design, Index, Picker, side_by_side
+from lineal.designs.design import Chosen, Design, Picker, side_by_side
 from lineal.designs.native import Native
 from lineal.designs.ones import Ones
 from lineal.designs.sparse import Sparse
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index
 
 
 class HStack(Native):

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from lineal import _core
-from lineal.designs.design import Array, Design
+from lineal.designs.design import Design
+from lineal.ground.arrays import Array
 
 
 class Native(Design):

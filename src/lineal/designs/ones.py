@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.designs.design import Array, Chosen, Index, Picker
+from lineal.designs.design import Chosen, Picker
 from lineal.designs.native import Native
+from lineal.ground.arrays import Array, Index
 
 
 class Ones(Native):

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.designs.design import Array, Chosen, Index, Picker
+from lineal.designs.design import Chosen, Picker
 from lineal.designs.native import Native
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index
 from lineal.ground.inputs import real
 
 if TYPE_CHECKING:  # slow to load; a caller with a sparse matrix has loaded it
@@ -200,7 +201,7 @@ class Sparse(Native):
         Native.__init__(part, [part.part])
         return part
 
-    def take(self, columns: npt.NDArray[np.intp]) -> Sparse:
+    def take(self, columns: Index) -> Sparse:
         """Return some columns, given in increasing order, as a copy.
 
         >>> from scipy.sparse import csr_array

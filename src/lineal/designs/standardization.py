@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lineal.designs.design import Array
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.designs import as_design
 from lineal.designs.center import scores
@@ -16,8 +15,6 @@ from lineal.estimators.parameters import count, flag, number, only, until
 from lineal.estimators.regression import Regressor, target_of
 from lineal.fitting.evidence import evidence
 from lineal.model.verdict import TOLERANCE
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, kw_only=True, repr=False)

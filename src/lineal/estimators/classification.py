@@ -11,10 +11,9 @@ from sklearn.base import ClassifierMixin
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import features_and_target, weights
 from lineal.estimators.labels import Codes, encode, present, weigh
+from lineal.ground.arrays import Array
 from lineal.ground.inputs import class_labels
 from lineal.model.target import Target
-
-Array = npt.NDArray[np.float64]
 
 
 class Classifier(ClassifierMixin, Fitted):  # type: ignore[misc]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.api.dialects import solver_named
 from lineal.errors import InputError
@@ -14,10 +13,9 @@ from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, number, only
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor
+from lineal.ground.arrays import Array
 from lineal.losses import Poisson
 from lineal.model.verdict import TOLERANCE
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, kw_only=True, repr=False)

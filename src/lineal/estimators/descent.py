@@ -17,6 +17,7 @@ from lineal.estimators.parameters import count, flag, number, only, seed, until
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.fitting import fitting
 from lineal.fitting.stopping import Fit
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import shared
 from lineal.ground.inputs import targets
 from lineal.losses.loss import Loss
@@ -28,8 +29,6 @@ from lineal.penalties.penalty import Penalty
 from lineal.solvers.learner import State
 from lineal.solvers.stochastic import Stochastic
 from lineal.sources.source import Block
-
-Array = npt.NDArray[np.float64]
 
 OTHER_LOSSES: Final = {
     "perceptron": "use Perceptron, which ends with a verdict on separability",

@@ -24,6 +24,7 @@ from lineal.estimators.penalty_maker import PenaltyMaker
 from lineal.fitting import fitting
 from lineal.fitting.small_fit import SmallFit, small_fit
 from lineal.fitting.stopping import Fit
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, beforehand
 from lineal.losses.loss import Loss
 from lineal.model.model import Model
@@ -33,8 +34,6 @@ from lineal.model.verdict import Verdict
 from lineal.problem.moments import survey
 from lineal.solvers.solver import Solver
 from lineal.sources.memory import Memory
-
-Array = npt.NDArray[np.float64]
 
 T = TypeVar("T")
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, number, until
@@ -14,11 +13,10 @@ from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor, target_of
 from lineal.fitting import fitting
 from lineal.fitting.scale import scaled_huber
+from lineal.ground.arrays import Array, Mask
 from lineal.losses import Huber
 from lineal.model.verdict import TOLERANCE
 from lineal.problem.problem import Problem
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -116,7 +114,7 @@ class HuberRegressor(Regressor):
         return self
 
 
-def _far(problem: Problem, coef: Array, threshold: float) -> npt.NDArray[np.bool_]:
+def _far(problem: Problem, coef: Array, threshold: float) -> Mask:
     """Return which rows' residuals exceed the threshold."""
     block = problem.source.whole
     assert block is not None

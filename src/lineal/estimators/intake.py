@@ -18,9 +18,8 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.inputs import FLOATS, class_labels, names_of, real
-
-Array = npt.NDArray[np.float64]
 
 
 def features_and_target(

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
 
 from lineal.errors import InputError, near
+from lineal.ground.arrays import Array, Index
 from lineal.ground.inputs import class_labels
 
-Array = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
+Codes = Index
 
 COUNTED_MAX_SPAN = 4096
 """Whole numbers that span no more than this are sorted by counting, which reads y twice and sorts nothing."""

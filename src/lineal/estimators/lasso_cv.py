@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.estimators.intake import features_and_target, numbers, weights
@@ -15,6 +14,7 @@ from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, split
 from lineal.fitting import fitting
+from lineal.ground.arrays import Array, Index
 from lineal.ground.deadline import on_trial
 from lineal.losses import Squared
 from lineal.model.verdict import TOLERANCE, Verdict
@@ -23,8 +23,6 @@ from lineal.paths.strengths import critical_strength
 from lineal.penalties.penalty import Penalty
 from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -204,7 +202,7 @@ def _whole(alphas: object) -> bool:
     return isinstance(alphas, int | np.integer) and not isinstance(alphas, bool)
 
 
-def _errors(source: Memory, outcomes: Trials, held: list[npt.NDArray[np.intp]]) -> Array:
+def _errors(source: Memory, outcomes: Trials, held: list[Index]) -> Array:
     """Return the mean squared error of every point on every fold's held rows, ``(points, folds)``, weights respected."""
     block = source.block
     errors = np.full((outcomes.coef.shape[1], len(held)), np.nan)

@@ -15,12 +15,10 @@ from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.intake import blame, features, offsets
 from lineal.estimators.parameters import cores, count, flag, number, only, seed
 from lineal.estimators.penalty_maker import penalty_maker
+from lineal.ground.arrays import Array
 from lineal.losses import Logistic, Softmax
 from lineal.losses.logistic import softplus
 from lineal.model.verdict import TOLERANCE
-
-Array = npt.NDArray[np.float64]
-
 
 PENALTIES = {"l2": 0.0, "l1": 1.0, "elasticnet": None, None: 0.0}
 """scikit-learn's older names of the penalties, and the l1_ratio that each stands for."""

@@ -15,14 +15,13 @@ from lineal.estimators.parameters import cores, count, flag, number, numerals, o
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.validation import Scorer, rule_named, scorer_named, split
 from lineal.fitting import fitting
+from lineal.ground.arrays import Array, Index
 from lineal.ground.deadline import on_trial
 from lineal.losses import Logistic, Softmax
 from lineal.losses.loss import Loss
 from lineal.model.verdict import TOLERANCE
-from lineal.paths.folds import Index, Strengths, Trials, pick_of, trials
+from lineal.paths.folds import Strengths, Trials, pick_of, trials
 from lineal.sources.memory import Memory
-
-Array = npt.NDArray[np.float64]
 
 
 class LogisticRegressionCV(LogisticRegression):

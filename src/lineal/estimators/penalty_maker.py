@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array
 from lineal.penalties import L1, Bounds, ElasticNet, NoPenalty, Ridge
 from lineal.penalties.penalty import Penalty
-
-Array = npt.NDArray[np.float64]
 
 PenaltyMaker = Callable[[float, Array], Penalty]
 """From the sum of weights and the penalty factors (1 for every column, 0 for the intercept) to the penalty of F."""

@@ -17,6 +17,7 @@ from lineal.estimators.descent import begin, one_of, seeded, unused
 from lineal.estimators.intake import blame, features, features_and_target, weights
 from lineal.estimators.labels import Codes, places, stream_classes
 from lineal.estimators.parameters import cores, count, flag, number, only, until
+from lineal.ground.arrays import Array
 from lineal.losses import Perceptron as Criterion
 from lineal.losses.loss import chosen
 from lineal.model.model import Model
@@ -28,8 +29,6 @@ from lineal.perceptron.perceptron import TIES, VARIANTS, Plan, Run
 from lineal.perceptron.perceptron import present as run_perceptron
 from lineal.perceptron.step_log import StepLog
 from lineal.sources.memory import Memory
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, kw_only=True, repr=False)

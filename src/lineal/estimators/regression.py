@@ -6,19 +6,17 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import RegressorMixin
 
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.penalty_maker import PenaltyMaker
+from lineal.ground.arrays import Array
 from lineal.ground.inputs import real
 from lineal.losses import Squared
 from lineal.losses.loss import Loss
 from lineal.model.target import Target
 from lineal.solvers.solver import Solver
-
-Array = npt.NDArray[np.float64]
 
 
 class Regressor(RegressorMixin, Fitted):  # type: ignore[misc]

@@ -19,6 +19,7 @@ from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, scorer_named, split
 from lineal.fitting import fitting
+from lineal.ground.arrays import Array, Index
 from lineal.ground.deadline import Deadline, beforehand, in_time, on_trial
 from lineal.losses import Squared
 from lineal.model.verdict import TOLERANCE, Verdict
@@ -26,8 +27,6 @@ from lineal.paths.folds import leave_one_out, pick, trials
 from lineal.penalties import Ridge
 from lineal.problem.moments import survey
 from lineal.sources.memory import Memory
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -112,7 +111,7 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         return self
 
     def _left_out(
-        self, source: Memory, y: npt.NDArray[Any], alphas: list[float], order: npt.NDArray[np.intp],
+        self, source: Memory, y: npt.NDArray[Any], alphas: list[float], order: Index,
         deadline: Deadline | None,
     ) -> tuple[Array, Array | None]:  # fmt: skip
         """Return the losses of every alpha, NaN without time: one for each row, or one in all where a scorer is given."""

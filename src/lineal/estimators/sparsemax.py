@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.api.dialects import solver_named, strength_of_C
 from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.intake import offsets
 from lineal.estimators.parameters import count, flag, number
 from lineal.estimators.penalty_maker import penalty_maker
+from lineal.ground.arrays import Array
 from lineal.losses.sparsemax import Sparsemax, project
 from lineal.model.verdict import TOLERANCE
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, kw_only=True, repr=False)

@@ -19,12 +19,11 @@ from lineal.estimators.labels import Codes, places, stream_classes, weigh
 from lineal.estimators.parameters import cores, flag, number
 from lineal.estimators.regression import Regressor
 from lineal.estimators.regression import target_of as number_of
+from lineal.ground.arrays import Array
 from lineal.losses import EpsilonInsensitive, Hinge, Huber, Logistic, Squared, SquaredEpsilonInsensitive, SquaredHinge
 from lineal.losses.logistic import sigmoid
 from lineal.losses.loss import Loss
 from lineal.model.target import Target
-
-Array = npt.NDArray[np.float64]
 
 CLASSIFICATION: Final[Mapping[str, Loss]] = {
     "hinge": Hinge(),

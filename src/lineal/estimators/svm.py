@@ -19,13 +19,12 @@ from lineal.estimators.penalty_maker import PenaltyMaker, penalty_maker
 from lineal.estimators.regression import Regressor
 from lineal.fitting import fitting
 from lineal.fitting.stopping import Fit
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import shared
 from lineal.losses import CrammerSinger, EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
 from lineal.losses.loss import Loss
 from lineal.model.verdict import TOLERANCE, worst
 from lineal.sources.memory import Memory
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)

@@ -18,6 +18,7 @@ from lineal.estimators.parameters import flag
 from lineal.features.terms.text import Rows, Text, documents, from_strings, reading, weighed
 from lineal.features.text.learning import Learner
 from lineal.features.text_options import Options
+from lineal.ground.arrays import Array, Index
 from lineal.ground.inputs import shown
 
 
@@ -148,8 +149,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Learn from documents; return the columns of a vocabulary's terms by the numbers that ``kept`` has of them."""
         self.options_ = self._options(len(documents))
         self._term: Text | None = None
-        self._scale: npt.NDArray[np.float64] | None = None
-        self._order: npt.NDArray[np.intp] | None = None
+        self._scale: Array | None = None
+        self._order: Index | None = None
         if self.options_.vocabulary is not None:
             in_order = sorted(self.options_.vocabulary)
             place = {term: column for column, term in enumerate(in_order)}
@@ -189,7 +190,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             width = 2**bits
         return self._finished(got, width, idf)
 
-    def _finished(self, got: Any, width: int, idf: npt.NDArray[np.float64] | None) -> Any:
+    def _finished(self, got: Any, width: int, idf: Array | None) -> Any:
         """Return the matrix of encoded texts, with the values and the order of columns that were asked for."""
         self.terms_, self.unknown_ = got[3], got[4]
         rows = Rows(*got[:5])

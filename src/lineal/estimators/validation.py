@@ -7,14 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
 from lineal.errors import InputError
-from lineal.paths.folds import Index, Rule
+from lineal.ground.arrays import Array, Index
+from lineal.paths.folds import Rule
 
-Array = npt.NDArray[np.float64]
 Scorer = Callable[[Any, Any, Any, Array | None], float]
 
 

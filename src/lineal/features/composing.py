@@ -6,9 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import combinations_with_replacement
 
-import numpy as np
-import numpy.typing as npt
-
 from lineal.errors import InputError, near
 from lineal.features import terms
 from lineal.features.formula import EVERY, Factor, Formula
@@ -22,10 +19,9 @@ from lineal.features.types.decision import Decision, Reread
 from lineal.features.types.declared_types import DeclaredType
 from lineal.features.types.survey import Column
 from lineal.features.types.target_type import check_numbers, is_number
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.tables.tabular import Table
-
-Array = npt.NDArray[np.float64]
 
 
 def used(formula: Formula, names: Sequence[str]) -> list[str]:

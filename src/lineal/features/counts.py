@@ -7,18 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from lineal.errors import InputError
 from lineal.features.cells.cells import numbers
 from lineal.features.cells.finite import CellError
 from lineal.features.encoder import column, located, needed
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_numpy
 from lineal.tables.tabular import Around, RowNumbers, Table
-
-Array = npt.NDArray[np.float64]
 
 WEIGHT = "(count)"
 """The column of weights: the count, times the row's own weight if it has one."""

@@ -15,6 +15,7 @@ from lineal.features.learning import Learned
 from lineal.features.terms import Number
 from lineal.features.terms.text import Rows
 from lineal.features.types.target_type import responses
+from lineal.ground.arrays import Array
 from lineal.sources.memory import Memory
 from lineal.sources.source import Block, Source
 from lineal.sources.spilled import Spilled, room
@@ -22,8 +23,6 @@ from lineal.tables.file import ahead
 from lineal.tables.marked import marked
 from lineal.tables.svmlight import LABEL, SparseRows
 from lineal.tables.tabular import RowNumbers, Table, filtered
-
-Array = npt.NDArray[np.float64]
 
 SPARSE_MAX_CELLS = 10**8
 """A sparse table of more cells than this, zeros counted, has no fingerprint: it would take longer than the fit."""
@@ -277,7 +276,7 @@ def sparse_fingerprint(rows: SparseRows, learned: Learned) -> str | None:
     return fingerprint.hex()
 
 
-def single_where_exact(numbers: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+def single_where_exact(numbers: Array) -> npt.NDArray[Any]:
     """Return a large matrix in single precision where that is the same matrix: small whole numbers, cells of float32.
 
     Passes over half the bytes take half the time. The first rows say so of most matrices that are not.

@@ -22,6 +22,7 @@ from lineal.features.terms import Category, Number, Numeric, Poly, Single, Term,
 from lineal.features.terms.members import expect
 from lineal.features.terms.term import design_columns
 from lineal.features.terms.text import Rows
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.model.powers import Powers
 from lineal.tables.arrow import DOUBLE_EXACT_INTEGERS, rounded
@@ -31,7 +32,6 @@ from lineal.tables.svmlight import SparseRows
 from lineal.tables.table import as_table
 from lineal.tables.tabular import RowNumbers, Table
 
-Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
 INTERCEPT = "(intercept)"

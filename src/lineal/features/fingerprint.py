@@ -15,8 +15,7 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.features.cells.cells import numbers, packed
 from lineal.features.encoder import column
-
-Array = npt.NDArray[np.float64]
+from lineal.ground.arrays import Array
 
 CHUNK_CELLS = 65536
 """Cells of a matrix that are turned into columns at a time."""

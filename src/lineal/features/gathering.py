@@ -16,9 +16,10 @@ from lineal.features.cells.notation import Notation
 from lineal.features.encoder import column, needed
 from lineal.features.types.leaks import LEAK_SAMPLE_ROWS
 from lineal.features.types.survey import MAX_LEVELS, Column
+from lineal.ground.arrays import Mask
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import valid
-from lineal.tables.tabular import Mask, RowNumbers, Table, filtered
+from lineal.tables.tabular import RowNumbers, Table, filtered
 
 
 @dataclass

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.features.cells.cells import numbers
@@ -26,6 +25,7 @@ from lineal.features.types.decision import Decision, Reread
 from lineal.features.types.declared_types import CategoryType, TextType, declared
 from lineal.features.types.missing import chosen
 from lineal.features.types.survey import Column
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.tables.joined import attached
 from lineal.tables.marked import Marks, Said, marked, marks_of
@@ -209,7 +209,7 @@ def _histograms(table: Table, surveys: Mapping[str, Column]) -> dict[str, list[i
     return {name: held.tolist() for name, held in counts.items()}
 
 
-def _finite(survey: Column, array: Any) -> npt.NDArray[np.float64]:
+def _finite(survey: Column, array: Any) -> Array:
     if survey.reading is None:
         values, _ = numbers(array)
     else:

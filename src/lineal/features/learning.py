@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.features.cells.cells import numbers
@@ -30,13 +29,12 @@ from lineal.features.types.leaks import origins, suspicions
 from lineal.features.types.missing import chosen
 from lineal.features.types.survey import Column
 from lineal.features.types.target_type import Model, alike
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.model.target import Target
 from lineal.tables.marked import marked
 from lineal.tables.svmlight import LABEL
 from lineal.tables.tabular import Table, filtered
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

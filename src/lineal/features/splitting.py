@@ -13,10 +13,10 @@ import numpy.typing as npt
 from lineal.errors import InputError
 from lineal.features.cells.cells import kind, moments, texts
 from lineal.features.encoder import column
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
-from lineal.tables.tabular import Mask, RowNumbers, Table, uniform
+from lineal.tables.tabular import RowNumbers, Table, uniform
 
-Array = npt.NDArray[np.float64]
 Parts = npt.NDArray[np.integer[Any]]
 By = Literal["row", "stratified", "group", "time", "column"]
 

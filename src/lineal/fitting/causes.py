@@ -6,13 +6,11 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.certify.baseline import baseline_fit, spread
+from lineal.ground.arrays import Array
 from lineal.problem.problem import Problem
 from lineal.sources.source import Block
-
-Array = npt.NDArray[np.float64]
 
 ROUNDING = "rounding error allows no further progress"
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from lineal.algebra.factor import Factor
 from lineal.algebra.spectrum import root
 from lineal.errors import InputError, near
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.problem.frame import centered, projected
 from lineal.problem.problem import Problem
@@ -21,8 +22,7 @@ from lineal.solvers.direct import wants_digits
 from lineal.sources.rowwise import Scored
 from lineal.sources.source import Block
 
-Array = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
+Codes = Index
 
 ROBUST: Final = ("HC0", "HC1", "HC2", "HC3")
 """The robust kinds, after MacKinnon and White (1985)."""

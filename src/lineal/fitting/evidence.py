@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.spectrum import root
 from lineal.certify.proof import Proof
@@ -30,6 +29,7 @@ from lineal.fitting.covariance import inverse
 from lineal.fitting.marginal import Curve, Free, Pair, Point
 from lineal.fitting.small_fit import brief
 from lineal.fitting.stopping import Fit
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import LATE, Deadline, Limit, beforehand, in_time
 from lineal.ground.records import dataclass
 from lineal.losses import Squared
@@ -41,8 +41,6 @@ from lineal.problem.frame import centered
 from lineal.problem.moments import Moments
 from lineal.problem.problem import EPS, Problem
 from lineal.sources.source import Block, Source
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.spectrum import root
 from lineal.errors import InputError
@@ -25,6 +24,7 @@ from lineal.fitting.causes import ROUNDING, explained
 from lineal.fitting.covariance import leverage, pieces
 from lineal.fitting.framed import TOO_FEW_DIGITS
 from lineal.fitting.stopping import Fit
+from lineal.ground.arrays import Array, Index
 from lineal.ground.deadline import LATE, Deadline, LateError, Limit, beforehand, watched
 from lineal.ground.records import dataclass
 from lineal.losses import Logistic
@@ -38,9 +38,6 @@ from lineal.problem.moments import Moments
 from lineal.problem.problem import EPS, Problem
 from lineal.sources.rowwise import Scored
 from lineal.sources.source import Source
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 TOLERANCE = 1e-8
 """The slope, measured in standard errors of the coefficients, at which a point counts as stationary."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.certify.baseline import baseline_fit
 from lineal.certify.wording import bounded, infeasible
@@ -15,6 +14,7 @@ from lineal.fitting.framed import fit_in_frame, starting_point
 from lineal.fitting.level import Level
 from lineal.fitting.small_fit import brief, small_fit
 from lineal.fitting.stopping import QUIET, Fit, Run, gauged
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, Limit, beforehand
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
@@ -28,8 +28,6 @@ from lineal.problem.problem import Problem
 from lineal.solvers import named, refines
 from lineal.solvers.solver import Solver
 from lineal.sources.source import Source
-
-Array = npt.NDArray[np.float64]
 
 CENTER_FIRST_SDS = 1e5
 """Means this far are taken off first: ten digits of the second derivative are those of the mean."""

@@ -8,20 +8,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.certify.baseline import begin
 from lineal.errors import InputError
 from lineal.fitting.level import Level
 from lineal.fitting.stopping import Fit, Run, gauged
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, graced, in_time
 from lineal.ground.records import dataclass
 from lineal.problem.frame import Frame
 from lineal.problem.problem import EPS, Problem
 from lineal.solvers import choose
 from lineal.solvers.solver import Solver
-
-Array = npt.NDArray[np.float64]
 
 TOO_FEW_DIGITS = "the coefficients have too few digits beside columns so far from zero or so near to each other"
 

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.cholesky import Cholesky
 from lineal.designs import Dense, HStack, Ones
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses import Huber
 from lineal.problem.moments import Moments
@@ -30,7 +30,6 @@ from lineal.problem.problem import EPS
 from lineal.solvers.newton import samples
 from lineal.sources.source import Block, Source
 
-Array = npt.NDArray[np.float64]
 Enough = Callable[["Point"], float]
 
 

@@ -12,18 +12,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.doubled import two_sum
 from lineal.certify import prove
 from lineal.certify.baseline import spread
 from lineal.certify.wording import judge
 from lineal.fitting.stopping import Fit
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Problem
 from lineal.sources.source import Block
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,16 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.algebra.doubled import UNIT, Doubled
 from lineal.algebra.spectrum import Spectrum, decomposed, resolved
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline
 from lineal.ground.records import dataclass
 from lineal.problem.problem import EPS, Problem
 
-Array = npt.NDArray[np.float64]
 Pair = tuple[float, float]
 Free = tuple[bool, bool]
 Hyper = tuple[float, float, float, float]

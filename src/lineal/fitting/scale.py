@@ -19,7 +19,6 @@ from dataclasses import field, replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.certify.huber_scale import gap_of_rows, gap_of_slopes, least_dual
 from lineal.errors import InputError
@@ -27,6 +26,7 @@ from lineal.fitting import fitting, scale_verdict
 from lineal.fitting.joint import Joint, Point, best_level, best_scale, constant
 from lineal.fitting.scale_verdict import Trial
 from lineal.fitting.stopping import Fit
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.deadline import LATE, Deadline, Limit, graced, in_time
 from lineal.ground.records import dataclass
 from lineal.losses import Huber, Squared
@@ -43,8 +43,6 @@ from lineal.solvers.solver import Solver
 from lineal.sources import rowwise
 from lineal.sources.rowwise import Cells
 from lineal.sources.source import Block, Source
-
-Array = npt.NDArray[np.float64]
 
 MIN_SCALE_SHARE = 2.0**-53
 """Scales are at least this share of the spread of y, and a rounding error of y: where most rows are met, the best one is
@@ -307,7 +305,7 @@ class _Search:
         residuals, weights = zip(*self.source.collect(Residuals(coef)), strict=True)
         return np.concatenate(residuals), np.concatenate(weights) / self.moments.weight_sum
 
-    def _present(self) -> npt.NDArray[np.bool_]:
+    def _present(self) -> Mask:
         return np.asarray(rowwise.weights(self.source) > 0.0)
 
     def _spread(self) -> tuple[float, float]:

@@ -11,15 +11,13 @@ import math
 import time
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from lineal import _core
 from lineal.algebra.cholesky import COMPILED_MAX_COLUMNS
 from lineal.certify import prove
 from lineal.certify.baseline import Baseline
 from lineal.certify.proof import Proof
 from lineal.certify.proving import of_quadratic
+from lineal.ground.arrays import Array
 from lineal.losses.loss import Loss
 from lineal.model.trace import Record, Trace
 from lineal.model.verdict import TOLERANCE
@@ -30,8 +28,6 @@ from lineal.solvers.direct import CHOLESKY_MAX_LOSS, Direct
 from lineal.solvers.newton import Newton
 from lineal.solvers.solver import Solver
 from lineal.sources.source import Source
-
-Array = npt.NDArray[np.float64]
 
 STEPS_END_SHARE: Final = 1e-11
 """Steps end at an estimate of this share of the gain: coefficients then have six digits, proofs are as tight as doubles allow."""

@@ -21,6 +21,7 @@ from lineal.certify.proving import HESSIAN_MAX_COEFFICIENTS
 from lineal.certify.wording import judge
 from lineal.fitting.causes import ROUNDING, explained
 from lineal.fitting.covariance import covariance
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import LATE, Deadline, LateError, graced, in_time, watched
 from lineal.ground.records import dataclass
 from lineal.model.trace import Record, Trace
@@ -32,8 +33,6 @@ from lineal.separation import Answer, look, lossless, seek
 from lineal.solvers.newton import Newton
 from lineal.solvers.newton_cg import newton_step
 from lineal.solvers.solver import Goal, Solver, Step, kinks
-
-Array = npt.NDArray[np.float64]
 
 PATIENT_STEPS: Final = 64
 """Steps after which it is asked whether there is a fit without loss: few take as many."""

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError, KindError
-
-Array = npt.NDArray[np.float64]
+from lineal.ground.arrays import Array
 
 FLOATS: Final = (np.dtype(np.float64), np.dtype(np.float32))
 """What designs are made of, in the machine's byte order."""

@@ -25,6 +25,7 @@ from lineal.features.types.target_type import responses
 from lineal.fitting import covariance
 from lineal.fitting.evidence import Evidence, evidence
 from lineal.fitting.firth import firth, profile
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.inputs import class_labels, real
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
@@ -41,8 +42,7 @@ from lineal.tables.table import Table, as_table, uniform
 
 __all__ = ["Evidence", "Ratio", "evidence", "firth", "likelihood_ratio", "profile", "summarise", "training_rows"]
 
-Array = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
+Codes = Index
 
 
 def summarise(
@@ -277,7 +277,7 @@ def _clusters(table: Table, target: Target, name: str) -> Codes:
     targets = set(target.names or (target.name,))
     words = {name} | (targets if target.kind == "classes" else set())
     places: dict[str, int] = {}
-    parts: list[npt.NDArray[np.intp]] = []
+    parts: list[Index] = []
     chosen = table.select(numbers=targets - words, texts=words)
     for rows, batch in chosen.numbered():
         _, present = responses(target, batch, chosen, rows)
@@ -298,7 +298,7 @@ def _from_arrays(
         raise InputError("the model was fitted on arrays: give y (and weight and offset where it had them) as well.")
     design = as_design(data, intercept=model.has_intercept)
     rows = design.shape[0]
-    kept: slice | npt.NDArray[np.bool_] = slice(None)
+    kept: slice | Mask = slice(None)
     rule = model.training.get("split")
     if rule is not None:
         kept = uniform(rule["seed"], np.arange(rows, dtype=np.int64)) >= rule["test_size"]

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.kernels.distance import Gaussian, Laplacian
 from lineal.kernels.dot import Linear, Polynomial
-from lineal.kernels.kernel import SMALLEST, UNIT, Array, Kernel, Takes, expect, from_file
+from lineal.kernels.kernel import SMALLEST, UNIT, Kernel, Takes, expect, from_file
 from lineal.kernels.points import Points
 from lineal.kernels.texts import Spectrum, Subsequence
 

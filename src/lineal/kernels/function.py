@@ -9,8 +9,9 @@ import numpy as np
 
 from lineal import _core
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-from lineal.kernels.kernel import Array, Kernel, Takes, number
+from lineal.kernels.kernel import Kernel, Takes, number
 from lineal.kernels.points import Points
 from lineal.kernels.precomputed import symmetric
 

@@ -8,12 +8,11 @@ from dataclasses import fields
 from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError, ModelFileError
+from lineal.ground.arrays import Array
 from lineal.kernels.points import Points, read_points
 
-Array = npt.NDArray[np.float64]
 Takes = Literal["rows", "sequences", "trees", "entries", "objects"]
 
 UNIT: Final = 2.0**-53

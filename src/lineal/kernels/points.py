@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.inputs import real, shown
 
-Array = npt.NDArray[np.float64]
 Chosen = npt.NDArray[np.integer[Any]]
 Index = npt.NDArray[np.int64]
 

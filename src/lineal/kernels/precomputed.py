@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-from lineal.kernels.kernel import Array, Kernel, Takes
+from lineal.kernels.kernel import Kernel, Takes
 from lineal.kernels.points import Points
 from lineal.kernels.words import numbers
 

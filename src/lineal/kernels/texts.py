@@ -9,8 +9,9 @@ import numpy as np
 
 from lineal import _core
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-from lineal.kernels.kernel import UNIT, Array, Kernel, Takes, expect, number, whole
+from lineal.kernels.kernel import UNIT, Kernel, Takes, expect, number, whole
 from lineal.kernels.points import Points
 from lineal.kernels.sequences import Sequences, Symbols, Unit, numbered
 from lineal.kernels.words import numbers

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.inputs import absent, shown
 from lineal.ground.records import dataclass
-from lineal.kernels.kernel import UNIT, Array, Kernel, Takes, number
+from lineal.kernels.kernel import UNIT, Kernel, Takes, number
 from lineal.kernels.points import Chosen, Points
 from lineal.kernels.sequences import listed
 from lineal.kernels.words import numbers

@@ -7,14 +7,11 @@ from functools import cached_property
 from typing import ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array, Loss, Targets
-
-Index = npt.NDArray[np.intp]
-
+from lineal.losses.loss import Loss, Targets
 
 MARGIN_LOSSES: Final[Mapping[str, Callable[[Array], Array]]] = {
     "logistic": lambda z: np.logaddexp(0.0, -z),
@@ -69,7 +66,7 @@ class Coded(Loss):
         found: Index = np.argmax(np.where(best, sums, -np.inf), axis=1)
         return found
 
-    def ties(self, eta: Array) -> npt.NDArray[np.bool_]:
+    def ties(self, eta: Array) -> Mask:
         """Return which rows had to be decided between classes that the answers support equally."""
         agreement, _ = self._support(eta)
         top = agreement.max(axis=1, keepdims=True)

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array, DualStep
+from lineal.losses.loss import DualStep
 from lineal.losses.sparsemax import Sparsemax, hot, on_simplex
 
 

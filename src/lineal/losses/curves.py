@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.hinge import sides
-from lineal.losses.loss import Array
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array, DualStep, Loss
+from lineal.losses.loss import DualStep, Loss
 from lineal.losses.scalar import Scalar, positive
 
 THRESHOLD_RATIO = 8.0

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array, Loss, Targets
+from lineal.losses.loss import Loss, Targets
 
 
 def softplus(eta: Array) -> Array:

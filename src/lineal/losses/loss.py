@@ -9,10 +9,9 @@ from types import MappingProxyType
 from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+from lineal.ground.arrays import Array, Index, Mask
+
 Targets = Literal["numbers", "counts", "two classes", "classes"]
 
 
@@ -192,7 +191,7 @@ class Loss(ABC):
         """
         return None
 
-    def decide(self, eta: Array) -> npt.NDArray[np.intp]:
+    def decide(self, eta: Array) -> Index:
         """Return the number of the class that each row of scores speaks for."""
         return chosen(eta, upward=self.upward)
 
@@ -279,7 +278,7 @@ class Loss(ABC):
         return {"name": self.name, "outputs": self.outputs, **self.parameters()}
 
 
-def chosen(eta: Array, *, upward: bool = False) -> npt.NDArray[np.intp]:
+def chosen(eta: Array, *, upward: bool = False) -> Index:
     """Return the class that each row of scores speaks for; ties go to the later class if ``upward``, else to the earlier.
 
     >>> chosen(np.array([[0.0], [1.0]])).tolist(), chosen(np.array([[2.0, 1.0, 2.0]]), upward=True).tolist()

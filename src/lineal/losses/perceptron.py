@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.hinge import sides
-from lineal.losses.loss import Array, Kink, Loss, Targets
+from lineal.losses.loss import Kink, Loss, Targets
 from lineal.losses.sparsemax import hot, on_simplex
 
 

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array, DualStep, Kink, Loss
+from lineal.losses.loss import DualStep, Kink, Loss
 from lineal.losses.scalar import Scalar
 
 

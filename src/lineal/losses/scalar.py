@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.losses.loss import Array, Loss
+from lineal.ground.arrays import Array
+from lineal.losses.loss import Loss
 
 
 class Scalar(Loss):

@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.logistic import excess
-from lineal.losses.loss import Array, Loss, Targets
+from lineal.losses.loss import Loss, Targets
 
 
 @dataclass(frozen=True)

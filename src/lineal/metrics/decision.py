@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError, near
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 Costs = Sequence[Sequence[float]] | npt.NDArray[Any] | Mapping[Any, Mapping[Any, float]]
 
 

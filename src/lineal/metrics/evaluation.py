@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.designs.center import scores
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.metrics.scoring import Score
 from lineal.sources.source import Block, Source
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 BOOTSTRAP_SAMPLES: Final = 400
 """Bootstrap samples; fewer where there are many rows, whose figures vary little."""

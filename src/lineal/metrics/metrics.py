@@ -9,14 +9,11 @@ from functools import cached_property
 from typing import Final, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.records import dataclass
 from lineal.metrics import metric
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 TWO_THREAD_SCORES: Final = 50_000
 """From this many scores on, those of the two classes are sorted in two threads."""
@@ -56,7 +53,7 @@ def _ranks(scored: Sequence[tuple[Index | Array, Array, Array | None]]) -> tuple
     return _auc(*ranked), _average_precision(*ranked)
 
 
-def _sorted(score: Array, chosen: npt.NDArray[np.bool_]) -> Array:
+def _sorted(score: Array, chosen: Mask) -> Array:
     ordered = score[chosen]
     ordered.sort()  # where it lies
     return ordered
@@ -238,7 +235,7 @@ class ClassFigures:
         return {one.name: one.value(self) for one in sorted(metrics, key=lambda one: one.ranks)}
 
 
-def _tally(index: npt.NDArray[np.intp], s: Array, kinds: int) -> Array:
+def _tally(index: Index, s: Array, kinds: int) -> Array:
     return np.bincount(index, s, minlength=kinds).astype(np.float64)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from lineal.ground.arrays import Array
 
 
 def spearman(y: Array, p: Array, s: Array) -> float:

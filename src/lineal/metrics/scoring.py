@@ -9,19 +9,16 @@ from functools import partial, reduce
 from typing import Final, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.designs.center import scores
 from lineal.designs.design import Design
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.metrics.decision import Rule
 from lineal.metrics.metrics import ClassFigures, NumberFigures, squared
 from lineal.sources.source import Block
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 CHUNK_ROWS: Final = 16384
 """Rows of number targets that are measured at a time."""
@@ -140,7 +137,7 @@ class Score:
         return y, proba, predicted
 
 
-def _counts(y: Array) -> npt.NDArray[np.intp]:
+def _counts(y: Array) -> Index:
     """Return how many rows each class has, some rows at a time: those that a cache holds."""
     counts = np.zeros(0, np.intp)
     for start in range(0, len(y), CHUNK_ROWS):

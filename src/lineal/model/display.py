@@ -6,8 +6,8 @@ import html
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array
 from lineal.metrics.metric import titled
 
 MAX_COEFFICIENTS_SHOWN = 30
@@ -18,10 +18,10 @@ def page(
     kind: str,
     sentence: str,
     heading: str,
-    coef: npt.NDArray[np.float64],
+    coef: Array,
     columns: Sequence[str],
     outputs: Sequence[str],
-    sd: npt.NDArray[np.float64] | None,
+    sd: Array | None,
     metrics: Mapping[str, Mapping[str, float | None]],
 ) -> str:
     """Return HTML whose first words are the verdict; effects ``|b_j| sd_j`` order the coefficients, largest first.

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from lineal.designs.design import Design
+from lineal.ground.arrays import Array
 from lineal.model.powers import Powers
-
-Array = npt.NDArray[np.float64]
 
 
 class Encoder(Protocol):

@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from lineal.designs import Dense, HStack, Ones
 from lineal.designs.design import Design
+from lineal.ground.arrays import Array
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Array = npt.NDArray[np.float64]
 
 CHUNK_CELLS: Final = 2**22
 """Cells of a map's columns that are held at a time while scores are made: 32 MB."""

@@ -15,6 +15,7 @@ from lineal.designs import as_design
 from lineal.designs.center import less, scores
 from lineal.designs.design import Design
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.metrics.decision import Costs, Decision, Rule, rule
@@ -27,8 +28,6 @@ from lineal.model.trace import Trace
 from lineal.model.uncertainty import Uncertainty
 from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.penalties.penalty import Penalty, apart
-
-Array = npt.NDArray[np.float64]
 
 MAP_PREFIX: Final = "map."
 """How the names of a feature map's arrays begin in a model file."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.spectrum import root
 from lineal.designs.design import Design
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.model.summary import Row, check_level, quantile
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.model.verdict import KINDS
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from lineal.penalties.penalty import Penalty
 
-
-Array = npt.NDArray[np.float64]
 
 # scipy.special is imported where it is used: a model that is only asked to predict does not pay for it.
 

@@ -7,11 +7,9 @@ from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-
-Array = npt.NDArray[np.float64]
 
 MAX_NUMBERS: Final = 2**22
 """Numbers up to which a trace keeps the coefficients of its steps: 32 MB."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from lineal.designs.center import less
 from lineal.designs.design import Design
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.losses import likelihoods
 from lineal.losses.loss import Loss
 from lineal.model.encoder import Encoder
@@ -21,8 +22,6 @@ from lineal.model.summary import POSTERIOR, Likelihood, Summary, contrasted, no_
 from lineal.model.target import Target
 from lineal.model.verdict import Verdict
 from lineal.penalties.penalty import Penalty
-
-Array = npt.NDArray[np.float64]
 
 
 class Uncertainty(ABC):

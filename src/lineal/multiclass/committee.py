@@ -11,12 +11,11 @@ import numpy.typing as npt
 
 from lineal import container
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 from lineal.metrics.decision import Costs, Rule
 from lineal.model.model import Model
 from lineal.model.verdict import Verdict
-
-Array = npt.NDArray[np.float64]
 
 SHARED_FIELDS: Final = ("format", "version", "made_by", "columns", "encoder", "encoding", "roles", "tol")
 """Fields of a model file that all members have in common."""
@@ -27,7 +26,7 @@ class Decoding:
     """The class of every row, and which of them were ties: classes that the answers supported equally."""
 
     labels: npt.NDArray[Any]
-    ties: npt.NDArray[np.bool_]
+    ties: Mask
 
 
 @dataclass(frozen=True)

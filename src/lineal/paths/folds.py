@@ -16,6 +16,7 @@ from lineal.algebra import lapack
 from lineal.algebra.spectrum import eigen
 from lineal.designs import Dense
 from lineal.designs.design import Design
+from lineal.ground.arrays import Array, Index
 from lineal.ground.deadline import LATE, Deadline, in_time, shared
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
@@ -28,9 +29,6 @@ from lineal.problem.frame import FAR_MEAN_SDS
 from lineal.problem.moments import survey
 from lineal.solvers.solver import Solver
 from lineal.sources.memory import Memory
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 Rule = Literal["best", "one-se"]
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.certify import prove
 from lineal.certify.baseline import Baseline, baseline_fit
 from lineal.certify.wording import judge
 from lineal.fitting.causes import ROUNDING, explained
+from lineal.ground.arrays import Array, Index
 from lineal.paths.point import Point
 from lineal.penalties.penalty import Penalty
 from lineal.problem.passes import Dual, Kept
@@ -24,9 +24,6 @@ from lineal.problem.problem import Evaluation, Problem
 from lineal.solvers import NEWTON_MAX_COEFFICIENTS, Coordinate
 from lineal.solvers.columns import GRADIENT_SLACK, Columns
 from lineal.solvers.prox_newton import iterates
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 
 class Lookahead:

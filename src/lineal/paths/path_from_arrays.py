@@ -7,11 +7,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import penalties
 from lineal.designs import as_design
 from lineal.errors import InputError, near
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, Limit
 from lineal.ground.inputs import class_labels, real
 from lineal.losses import by_name
@@ -22,8 +22,6 @@ from lineal.paths.strengths import Path
 from lineal.penalties import ElasticNet
 from lineal.penalties.penalty import Penalty
 from lineal.sources.memory import Memory
-
-Array = npt.NDArray[np.float64]
 
 
 def path(

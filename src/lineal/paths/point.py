@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import field
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.model.verdict import Verdict
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

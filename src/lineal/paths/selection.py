@@ -8,9 +8,9 @@ from dataclasses import field, replace
 from typing import Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.fitting.fitting import fit
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, LateError, watched
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
@@ -25,7 +25,6 @@ from lineal.sources.memory import Blocks, Memory
 from lineal.sources.source import Block, Source
 from lineal.tables.table import uniform
 
-Array = npt.NDArray[np.float64]
 Interrupt = Literal["raise", "budget"]
 
 GRID: Final = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)

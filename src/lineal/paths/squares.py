@@ -13,7 +13,6 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.certify.baseline import baseline_fit
@@ -21,6 +20,7 @@ from lineal.certify.directions import Directions, Place
 from lineal.certify.squares import Prover, Residuals
 from lineal.certify.wording import judge
 from lineal.designs.design import Design
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.paths.point import Point
 from lineal.penalties.penalty import Penalty
@@ -28,9 +28,6 @@ from lineal.problem.frame import FAR_MEAN_SDS
 from lineal.problem.problem import Problem
 from lineal.solvers.columns import GRADIENT_SLACK, Columns
 from lineal.solvers.quadratic import jump
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 SCREENED_MIN_COLUMNS = 300
 """With fewer columns or as many, all are worked on from the beginning; with more, some are screened out."""

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.certify import Proof
 from lineal.certify.baseline import baseline_fit
 from lineal.certify.wording import judge
 from lineal.errors import InputError
 from lineal.fitting.fitting import solve
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import LATE, Deadline, Limit, beforehand, in_time
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
@@ -26,8 +26,6 @@ from lineal.problem.moments import Moments
 from lineal.problem.problem import Problem
 from lineal.solvers.solver import Solver
 from lineal.sources.source import Source
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

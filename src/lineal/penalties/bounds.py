@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.records import dataclass
 from lineal.penalties.l1 import L1
-from lineal.penalties.penalty import Array, Penalty
+from lineal.penalties.penalty import Penalty
 from lineal.penalties.separable import Separable
 
 
@@ -89,7 +89,7 @@ class Bounds(Separable):
         """Return the inner penalty's."""
         return self.inner.curvature()
 
-    def conflicts(self) -> npt.NDArray[np.intp]:
+    def conflicts(self) -> Index:
         """Return the columns whose lower bound is above the upper one."""
         return np.flatnonzero(self.lower > self.upper)
 
@@ -97,11 +97,11 @@ class Bounds(Separable):
         """Return the same bounds on the inner penalty with another strength."""
         return Bounds(self.lower, self.upper, self.inner.at(strength))
 
-    def take(self, columns: npt.NDArray[np.intp]) -> Bounds:
+    def take(self, columns: Index) -> Bounds:
         """Return the bounds of some of the columns."""
         return Bounds(self.lower[columns], self.upper[columns], self.inner.take(columns))
 
-    def without(self, columns: npt.NDArray[np.bool_]) -> Bounds:
+    def without(self, columns: Mask) -> Bounds:
         """Return the same bounds on the lighter inner penalty."""
         return Bounds(self.lower, self.upper, self.inner.without(columns))
 

@@ -9,12 +9,9 @@ Every formula follows from one: the best answer ``b*(s) = argmax_b s b - cost(b)
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.records import dataclass
-
-Array = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 
 def soft(values: Array, rate: Array) -> Array:
@@ -40,7 +37,7 @@ class CoordinateCosts:
     least: Array
     most: Array
 
-    def columns(self, chosen: npt.NDArray[np.intp] | Mask | slice = slice(None)) -> CoordinateCosts:
+    def columns(self, chosen: Index | Mask | slice = slice(None)) -> CoordinateCosts:
         """Return the costs of some columns for coefficients of shape ``(columns, outputs)``."""
         parts = (self.linear, self.square, self.least, self.most)
         return CoordinateCosts(*(part[chosen, None] for part in parts))

@@ -6,13 +6,11 @@ from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 from lineal.penalties.costs import CoordinateCosts
-from lineal.penalties.penalty import Array, Penalty, checked
-
-Mask = npt.NDArray[np.bool_]
+from lineal.penalties.penalty import Penalty, checked
 
 
 @dataclass(frozen=True)

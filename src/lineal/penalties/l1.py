@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
-from lineal.penalties.penalty import Array, checked, letter, squared
+from lineal.penalties.penalty import checked, letter, squared
 from lineal.penalties.separable import Unbounded
 
 
@@ -142,7 +142,7 @@ class ElasticNet(Unbounded):
         return size / self.l1_ratio if self.l1_ratio > 0.0 else float("inf")
 
 
-def _used(coef: Array) -> tuple[npt.NDArray[np.intp], Array]:
+def _used(coef: Array) -> tuple[Index, Array]:
     """Return the columns that are not zero and the sum of their sizes over outputs: few, where there are many columns."""
     used = np.flatnonzero(coef.any(axis=1))
     return used, np.abs(coef[used]).sum(axis=1)

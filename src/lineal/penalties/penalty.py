@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.penalties.costs import CoordinateCosts
-
-Array = npt.NDArray[np.float64]
 
 SPELLING: Final = {"l1_ratio": "RATIO"}
 """Parameters whose word on the command line is not their name in capitals."""
@@ -76,7 +75,7 @@ class Penalty(ABC):
 
     @property
     @abstractmethod
-    def penalized(self) -> npt.NDArray[np.bool_]:
+    def penalized(self) -> Mask:
         """Which columns the penalty sees, shape ``(columns,)``."""
 
     @abstractmethod
@@ -114,7 +113,7 @@ class Penalty(ABC):
         """Return the penalty that the bounds are put on."""
         return self
 
-    def moving(self, coef: Array) -> npt.NDArray[np.bool_]:
+    def moving(self, coef: Array) -> Mask:
         """Return the coefficients in which the penalty is smooth around ``coef``, so that a Newton step may move them."""
         return np.ones(coef.shape, dtype=bool)
 
@@ -122,15 +121,15 @@ class Penalty(ABC):
         """Return the largest factor a <= 1 for which ``penalty*(-a gradient)`` is finite on the penalized columns."""
         return 1.0
 
-    def unbounded_dual(self, coef: Array, gradient: Array) -> npt.NDArray[np.bool_]:
+    def unbounded_dual(self, coef: Array, gradient: Array) -> Mask:
         """Return the penalized coefficients whose gradient a dual point must bring to zero: no scaling would allow it."""
         return np.zeros(coef.shape, dtype=bool)
 
-    def recession(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    def recession(self) -> tuple[Mask, Mask]:
         """Return the columns whose coefficients may fall, and those whose may rise, for ever at no cost."""
         return ~self.penalized, ~self.penalized
 
-    def conflicts(self) -> npt.NDArray[np.intp]:
+    def conflicts(self) -> Index:
         """Return the columns whose constraints exclude each other."""
         return np.zeros(0, dtype=np.intp)
 
@@ -166,11 +165,11 @@ class Penalty(ABC):
     def slack(self, coef: Array, gradient: Array) -> Array:
         """Return the distance of ``-gradient`` to the subdifferential, per coefficient."""
 
-    def take(self, columns: npt.NDArray[np.intp]) -> Penalty:
+    def take(self, columns: Index) -> Penalty:
         """Return what the penalty is on some of the columns."""
         return self._with(self.penalty_factors[columns])
 
-    def without(self, columns: npt.NDArray[np.bool_]) -> Penalty:
+    def without(self, columns: Mask) -> Penalty:
         """Return the penalty without its penalty factors on some columns: nowhere above this one. Bounds stay."""
         return self._with(np.where(columns, 0.0, self.penalty_factors))
 

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 from lineal.penalties.costs import CoordinateCosts
-from lineal.penalties.penalty import Array, Penalty, squared
+from lineal.penalties.penalty import Penalty, squared
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,12 @@ class Ridge(Penalty):
         return CoordinateCosts(self.linear, self._curvature, -free, free)
 
     @cached_property
-    def penalized(self) -> npt.NDArray[np.bool_]:
+    def penalized(self) -> Mask:
         """Columns whose penalty factor times strength is above zero."""
         return self._fixed(self._curvature > 0.0)
 
     @cached_property
-    def _part(self) -> slice | npt.NDArray[np.bool_]:
+    def _part(self) -> slice | Mask:
         """The penalized columns; a slice where all of them come last."""
         first = int(self.penalized.argmax()) if len(self.penalized) else 0
         return slice(first, None) if self.penalized[first:].all() else self.penalized

@@ -6,12 +6,10 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array, Mask
 from lineal.penalties.costs import CoordinateCosts, soft
-from lineal.penalties.penalty import Array, Penalty
-
-Mask = npt.NDArray[np.bool_]
+from lineal.penalties.penalty import Penalty
 
 
 class Separable(Penalty):

@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.integers import Whole, floats, text, whole
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.deadline import Deadline, LateError
 from lineal.ground.records import dataclass
 from lineal.model.verdict import Verdict
@@ -24,9 +24,6 @@ from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather, matrix, stacked
 from lineal.separation.search import Decision, decide
 from lineal.sources.source import Block, Source
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 ORACLE_SECONDS: Final = 60.0
 """Seconds the exact oracle may take where no deadline is given."""
@@ -324,7 +321,7 @@ def _signs(cloud: Cloud, direction: Whole) -> Array:
     return full
 
 
-def _mine(own: Index, outputs: int, tie: int) -> npt.NDArray[np.bool_]:
+def _mine(own: Index, outputs: int, tie: int) -> Mask:
     """Return whether a tie between each row's class and another goes to its own."""
     if outputs == 1:
         return np.asarray((own == (1 if tie > 0 else 0))[:, None] & (tie != 0))

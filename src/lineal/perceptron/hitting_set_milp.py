@@ -19,17 +19,14 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.integers import Whole, reduced, whole
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.deadline import Deadline, LateError
 from lineal.ground.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.dictionary import Circuit
 from lineal.separation.search import Core, decide
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 FIRST_HALFSPACES = 4
 """Halfspaces tried before the first bound: often one of them is the answer."""
@@ -59,7 +56,7 @@ class Covering:
     deadline: Deadline
     whole: bool
     intercept: bool
-    strict: npt.NDArray[np.bool_]
+    strict: Mask
     cuts: dict[tuple[int, ...], Whole] = field(default_factory=dict)
     upper: float = np.inf
     lower: float = 0.0
@@ -110,7 +107,7 @@ class Covering:
         if missed < self.upper:
             self.upper, self.direction = missed, reduced(direction)
 
-    def wrong(self, direction: Whole) -> npt.NDArray[np.bool_]:
+    def wrong(self, direction: Whole) -> Mask:
         """Return which rows a halfspace mistakes."""
         return np.asarray(self.cloud.signs(direction) < self.strict)
 
@@ -151,7 +148,7 @@ class Covering:
         )
         return None if result.x is None or result.status != 0 else -np.asarray(result.eqlin.marginals)
 
-    def _pack(self, rows: npt.NDArray[np.bool_], seed: int = 0) -> None:
+    def _pack(self, rows: Mask, seed: int = 0) -> None:
         """Add cuts that share no row until the rest of ``rows`` is separable; the separator is a candidate."""
         left = rows.copy()
         rng = np.random.default_rng([len(self.cuts), seed])
@@ -252,7 +249,7 @@ class Covering:
             cost[list(circuit)] += 0.5
         return count
 
-    def _cheapest(self) -> npt.NDArray[np.bool_] | None:
+    def _cheapest(self) -> Mask | None:
         """Solve the integer program of the cuts so far: a lower bound, and the rows it gives up.
 
         None if the cuts leave nothing better than the best halfspace so far.

@@ -6,12 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array
 from lineal.separation import gathering
 from lineal.sources.source import Block, Source
-
-Array = npt.NDArray[np.float64]
 
 
 def length(values: Array) -> float:

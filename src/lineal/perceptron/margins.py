@@ -15,10 +15,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.integers import Whole, digits, floats, mantissas, shifted, text, whole
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index
 from lineal.ground.deadline import Deadline, LateError
 from lineal.ground.records import dataclass
 from lineal.perceptron.min_norm_point import Key, nearest
@@ -26,9 +26,6 @@ from lineal.problem.moments import MAX_MAGNITUDE
 from lineal.separation.cloud import Cloud
 from lineal.separation.record import cloud_of
 from lineal.separation.search import Decision, decide
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 BOUNDS_REL_TOL = 1e-9
 """The relative distance between the two bounds at which the search ends."""

@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.integers import floats, text, whole
 from lineal.errors import InputError
 from lineal.fitting.stopping import Fit
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.deadline import Deadline
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
@@ -32,9 +32,6 @@ from lineal.separation.record import cloud_of
 from lineal.sources import rowwise
 from lineal.sources.source import Block, Source
 
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
 Tie = Literal["mistake", "positive", "negative"]
 
 DEFAULT_SECONDS = 60.0

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import LATE, Deadline
 from lineal.ground.records import dataclass
 from lineal.model.trace import Record, Trace
@@ -31,8 +32,6 @@ from lineal.perceptron.voters import Voters
 from lineal.solvers.presentation import Segment, Window, hashed, windows
 from lineal.sources.source import Source
 
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 Order = npt.NDArray[np.int64]
 
 Tie = Literal["positive", "negative", "mistake"]

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.fitting.stopping import Fit
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline
 from lineal.losses import Perceptron
 from lineal.losses.loss import Loss
@@ -23,8 +23,6 @@ from lineal.perceptron.scaling import Scaled, scaled
 from lineal.problem.moments import Moments
 from lineal.problem.problem import Problem
 from lineal.sources.source import Source
-
-Array = npt.NDArray[np.float64]
 
 
 def criterion(options: Mapping[str, str], classes: int) -> Perceptron:

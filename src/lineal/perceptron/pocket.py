@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.deadline import Deadline
 from lineal.ground.records import dataclass
 from lineal.losses.loss import chosen
@@ -22,8 +23,6 @@ from lineal.separation.gathering import matrix, stacked
 from lineal.solvers.presentation import Window
 from lineal.sources.source import Block, Source
 
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 Log = npt.NDArray[np.int64]
 
 STATES_MAX: Final = 256
@@ -221,7 +220,7 @@ class _Rows:
         return total
 
 
-def _wrong(eta: Array, own: Index, tie: int) -> npt.NDArray[np.bool_]:
+def _wrong(eta: Array, own: Index, tie: int) -> Mask:
     """Return which rows are mistaken; what is no number is."""
     wrong = chosen(eta, upward=tie > 0) != own
     if tie == 0 and eta.shape[1] == 1:

@@ -7,11 +7,9 @@ from dataclasses import field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

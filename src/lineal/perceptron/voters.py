@@ -12,13 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.designs.design import Design
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.losses.loss import chosen
 from lineal.separation.gathering import matrix
 from lineal.sources.source import Block, Source
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 MAX_PRODUCTS_HELD: Final = 2**22
 """Products held at once."""

@@ -12,22 +12,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.basis import Basis
 from lineal.algebra.digits import PRIME, orthogonal, pivots
 from lineal.algebra.doubled import two_product
 from lineal.algebra.integers import floats, whole
 from lineal.designs.design import columns_of
+from lineal.ground.arrays import Array, Index
 from lineal.ground.deadline import Deadline
 from lineal.ground.records import dataclass
 from lineal.problem.part import part_of
 from lineal.problem.passes import Dependence, Largest
 from lineal.problem.problem import EPS, GRAM_MAX_COLUMNS, Problem
 from lineal.sources.source import Block
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 ROUNDING = 16 * EPS
 """A combination of columns below this, relative to its terms, in every row, is zero but for rounding."""

@@ -17,12 +17,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.doubled import Doubled, two_product, two_sum
 from lineal.designs import as_design
 from lineal.designs.center import less, plain_columns, sparse_columns, unrounded
 from lineal.designs.design import Design
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Problem
 from lineal.sources.memory import Blocks
@@ -30,8 +30,6 @@ from lineal.sources.memory import Blocks
 if TYPE_CHECKING:
     from lineal.solvers.solver import Step
 
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 FAR_MEAN_SDS = 100.0
 """A mean this many standard deviations from zero costs products of columns four digits: such columns are centered."""

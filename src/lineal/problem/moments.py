@@ -6,16 +6,14 @@ import math
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.problem.blas import alone
 from lineal.problem.products import Products
 from lineal.sources.source import Block, Source
-
-Array = npt.NDArray[np.float64]
 
 MAX_MAGNITUDE = 1e100
 """Squares and sums of larger columns and weights overflow, those of numbers below its inverse vanish: no proof would hold."""

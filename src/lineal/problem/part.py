@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.designs import as_design
 from lineal.designs.design import columns_of
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.penalties import NoPenalty
 from lineal.problem.problem import Problem
 from lineal.sources.source import Block, Change, Mapped, Source
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 
 def raised(block: Block, coef: Array | None) -> Array | None:

@@ -7,18 +7,17 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.algebra.doubled import Doubled
 from lineal.designs import Affine
 from lineal.designs.design import Design, columns_of
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.sources.rowwise import Scored
 from lineal.sources.source import Block
 
-Array = npt.NDArray[np.float64]
 Kept = dict[tuple[int, int], Array]
 """Curvatures of rows, ``(outputs, rows)``, by the first row of their block and its length."""
 

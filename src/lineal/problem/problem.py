@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.basis import Basis
 from lineal.algebra.doubled import Doubled
 from lineal.algebra.factor import Factor
 from lineal.algebra.normal import Normal
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.penalties.penalty import Penalty
@@ -26,9 +26,6 @@ from lineal.sources.source import Source
 if TYPE_CHECKING:
     from lineal.certify.baseline import Baseline
 
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
 
 EPS = float(np.finfo(np.float64).eps)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.normal import EPS
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.passes import Sums
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

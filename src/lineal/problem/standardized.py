@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.designs import Affine
 from lineal.designs.standardization import Standardization
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Problem
 from lineal.sources.source import Block
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.algebra.integers import ZERO_EXPONENT, Whole, floats, mantissas, shifted
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 Signs = npt.NDArray[np.int8]
 
 CHUNK_ROWS = 16384

@@ -11,13 +11,11 @@ from __future__ import annotations
 import copy
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.integers import Whole
+from lineal.ground.arrays import Index
 from lineal.ground.deadline import Deadline
 from lineal.ground.records import dataclass
-
-Index = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)

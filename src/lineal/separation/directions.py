@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from lineal.algebra.doubled import two_product
 from lineal.algebra.integers import Whole, floats, reduced, whole
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.deadline import Deadline, LateError
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
@@ -25,10 +26,6 @@ from lineal.separation.cloud import Cloud, centred
 from lineal.separation.gathering import gather, stacked
 from lineal.separation.search import decide, strict_rows
 from lineal.sources.source import Block
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
 
 SEARCH_SECONDS = 30.0
 """Seconds the exact search may take."""
@@ -204,7 +201,7 @@ class Gains:
         signs[np.arange(block.n_rows), own] = 0
         return signs
 
-    def _margins(self, block: Block, vector: Array, flip: Array, inner: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
+    def _margins(self, block: Block, vector: Array, flip: Array, inner: Mask) -> npt.NDArray[np.int8]:
         """Return sign(flip_i x_i.d) exactly; an inner row, whose loss has a minimum of its own, must have x_i.d = 0."""
         score = block.design.times(vector[:, None])[:, 0]
         size = float(self.largest @ np.abs(vector))

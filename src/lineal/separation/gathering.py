@@ -6,16 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.designs.design import Design
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.sources.source import Block, Source
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
 
 MAX_CELLS = 100_000_000
 """Larger dense tables are not gathered."""

@@ -7,17 +7,15 @@ harder than rounding does. Which rows are separated has nothing to do with weigh
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.integers import floats, reduced
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, LateError
 from lineal.problem.problem import Problem
 from lineal.separation.cloud import centred
 from lineal.separation.directions import SEARCH_SECONDS
 from lineal.separation.gathering import gather
 from lineal.separation.search import decide
-
-Array = npt.NDArray[np.float64]
 
 MAX_CELLS = 100_000
 """Rows times columns up to which the question is worth its answer: well below a second."""

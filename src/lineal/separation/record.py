@@ -11,14 +11,13 @@ import numpy.typing as npt
 from lineal.algebra.integers import Whole, text
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Index
 from lineal.ground.deadline import Deadline, LateError
 from lineal.ground.inputs import class_labels, names_of, real
 from lineal.ground.records import dataclass
 from lineal.separation.cloud import Cloud, centred
 from lineal.separation.search import Decision, decide, strict_rows
 from lineal.separation.sentences import said
-
-Array = npt.NDArray[np.float64]
 
 Kind = Literal["complete", "quasi", "overlap", "budget"]
 
@@ -195,7 +194,7 @@ def _matrix(X: Any, intercept: bool) -> tuple[Any, tuple[str, ...]]:
     return x, ("(intercept)", *names) if intercept else names
 
 
-def _labels(y: Any, n: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
+def _labels(y: Any, n: int) -> tuple[npt.NDArray[Any], Index]:
     values = class_labels(y)
     if values.shape != (n,) or not n:
         raise InputError(f"y has shape {values.shape}, X has {n} rows; give one class for every row, and some rows.")

@@ -15,18 +15,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.digits import dependency, orthogonal
 from lineal.algebra.integers import Whole, floats, reduced, whole
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.deadline import Deadline, LateError, watched
 from lineal.ground.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.dictionary import Circuit, Dictionary
 from lineal.separation.gathering import check_cells
-
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -182,7 +179,7 @@ def _decided(cloud: Cloud, deadline: Deadline, guesses: Sequence[Array], two_way
         return Decision(kind, direction, cloud.ids[signs > 0], core.ids, _weights(core))
 
 
-def strict_rows(cloud: Cloud, decision: Decision) -> npt.NDArray[np.intp]:
+def strict_rows(cloud: Cloud, decision: Decision) -> Index:
     """Return the rows that some direction moves strictly to their side (for several classes: away from some class)."""
     return decision.strict if cloud.outputs == 1 else np.unique(decision.strict // cloud.outputs)
 
@@ -316,7 +313,7 @@ def _exactly(core: Core, work: Index, support: Index) -> Whole | Circuit:
         held = np.union1d(held, _worst(cloud, outcome, bad, max(cloud.width, 10)))
 
 
-def _any(cloud: Cloud) -> npt.NDArray[np.bool_]:
+def _any(cloud: Cloud) -> Mask:
     """Return which z are not zero."""
     filled = np.asarray((cloud.x != 0).sum(axis=1)).reshape(-1) > 0
     return filled if cloud.outputs == 1 else filled[cloud.ids // cloud.outputs]

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal.ground.arrays import Index
 from lineal.separation.cloud import Cloud
 from lineal.separation.search import Decision
-
-Index = npt.NDArray[np.intp]
 
 MAX_SHOWN = 4
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
-
 from lineal.designs import ColumnMajor
 from lineal.designs.design import Design, Picker
+from lineal.ground.arrays import Index
 from lineal.problem.problem import Problem
 from lineal.sources.memory import Blocks
 from lineal.sources.source import Block
-
-Index = npt.NDArray[np.intp]
 
 GRADIENT_SLACK = 1e-10
 """A column whose gradient exceeds its penalty factor by more than this share has a coefficient other than zero."""

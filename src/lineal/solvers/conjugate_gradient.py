@@ -7,10 +7,11 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Evaluation, Problem
 from lineal.problem.standardized import standardize
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step, kinks
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step, kinks
 
 SLOPE_SHARE: Final = 0.1
 """A line is searched until its slope is below this share of the first: directions stay nearly conjugate."""

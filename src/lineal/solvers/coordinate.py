@@ -7,17 +7,15 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Evaluation, Problem
 from lineal.solvers import prox_newton
 from lineal.solvers.columns import NOT_IN_MEMORY, Columns
 from lineal.solvers.quadratic import sweepable
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step
 from lineal.sources.source import Access
-
-Index = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class Coordinate(Solver):
         return np.sort(np.concatenate([np.flatnonzero(used), worst[~used[worst]]]))
 
 
-def _look(problem: Problem, coef: Array, evaluation: Evaluation) -> tuple[float, Array, npt.NDArray[np.bool_]]:
+def _look(problem: Problem, coef: Array, evaluation: Evaluation) -> tuple[float, Array, Mask]:
     """Return the gap that scaled slopes show, the slack of every column, and the columns that may not be zero."""
     penalty = problem.penalty
     gradient = evaluation.gradient - penalty.gradient(coef)

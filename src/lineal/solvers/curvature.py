@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lineal.solvers.solver import Array
+from lineal.ground.arrays import Array
 
 
 def product(pairs: deque[tuple[Array, Array]], gradient: Array, base: Callable[[Array], Array] | None = None) -> Array:

@@ -9,10 +9,11 @@ import numpy as np
 
 from lineal.algebra import lapack
 from lineal.algebra.cholesky import Cholesky, inverse_norm
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.dependence import suspected
 from lineal.problem.problem import EPS, Problem
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step, kinks
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step, kinks
 
 PRODUCTS_MAX_LOSS = 1e-10
 """The relative error of Cholesky up to which a gradient from products is as good as one from the rows."""

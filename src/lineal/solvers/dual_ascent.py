@@ -9,15 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 from lineal.problem.frame import centered
 from lineal.problem.problem import Problem
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step
 from lineal.sources.source import Access, Block
 
 Index = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.uint8]
-Kept = npt.NDArray[np.bool_]
+Kept = Mask
 
 CHUNK_ENTRIES = 20_000_000
 """Entries of the rows that one native call visits, so that Ctrl-C is answered soon."""

@@ -8,11 +8,12 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from lineal.errors import InputError, near
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Problem
 from lineal.problem.standardized import standardize
 from lineal.solvers.picks import Picker
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step, kinks
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step, kinks
 from lineal.solvers.stable_step import too_long
 
 ORDERS = ("drawn", "shuffled", "given")

@@ -6,19 +6,17 @@ from collections.abc import Generator, Iterator
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.cholesky import Cholesky
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.problem.frame import FAR_MEAN_SDS, centered
 from lineal.problem.problem import Problem
 from lineal.solvers import row_screening, simplex_path
 from lineal.solvers.penalty_corners import CORNER_MAX_DISTANCE, PenaltyCorners
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step
 from lineal.sources import rowwise
 from lineal.sources.rowwise import Targets
-
-Index = npt.NDArray[np.intp]
 
 CENTRALITY_MIN_SHARE = 1e-3
 """No product u p or v q may fall below this share of their mean: from a point near a bound steps are short."""

@@ -11,14 +11,13 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.model.verdict import Verdict
 from lineal.penalties.penalty import Penalty
 from lineal.solvers.presentation import Order, Segment
 from lineal.solvers.schedules import Schedule
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

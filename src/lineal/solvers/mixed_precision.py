@@ -10,13 +10,14 @@ from typing import ClassVar, Final
 import numpy as np
 
 from lineal.algebra.cholesky import Cholesky
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.penalties.penalty import Penalty
 from lineal.problem.passes import Rounded
 from lineal.problem.problem import Evaluation, Problem
 from lineal.solvers.direct import Direct
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step
 from lineal.sources.source import Access, Source
 
 MIN_COLUMNS_BY_ITEMSIZE: Final = {4: 192, 8: 256}

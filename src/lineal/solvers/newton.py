@@ -9,9 +9,10 @@ from typing import ClassVar, Final
 import numpy as np
 
 from lineal.algebra.factor import Factor
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.problem import EPS, Evaluation, Problem
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step, kinks
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step, kinks
 from lineal.solvers.valley import lowest_along_flat
 
 MAJORANT_MIN_SHARE: Final = 1e-3

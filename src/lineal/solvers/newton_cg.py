@@ -9,11 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.passes import Kept
 from lineal.problem.problem import EPS, Evaluation, Problem
 from lineal.problem.standardized import Standardized, standardize
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step
 from lineal.solvers.system import FORCING, Preconditioner, System
 
 

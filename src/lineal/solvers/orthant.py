@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from lineal.ground.arrays import Array
 from lineal.problem.problem import Evaluation, Problem
 from lineal.problem.standardized import standardize
 from lineal.solvers.curvature import product
-from lineal.solvers.solver import Array, Step
+from lineal.solvers.solver import Step
 
 
 def steps(problem: Problem, start: Array, memory: int) -> Iterator[Step]:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array, Index, Mask
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Problem
-from lineal.solvers.solver import Array
-
-Index = npt.NDArray[np.intp]
 
 CORNER_MAX_DISTANCE = 1e-3
 """Distance over the dual point's own, in units of the mean score, below which the path ends in the corner."""
@@ -85,7 +82,7 @@ class PenaltyCorners:
         steep = np.where(bound, np.maximum(self.weight / weight, 1.0), 1.0)
         return replace(self, low=self.low * steep, high=self.high * steep, weight=self.weight / steep)
 
-    def put(self, coef: Array, active: npt.NDArray[np.bool_]) -> Array:
+    def put(self, coef: Array, active: Mask) -> Array:
         """Return the coefficients with those whose corner is active exactly in it."""
         moved = coef.copy()
         for corner, output in zip(*np.nonzero(active), strict=True):

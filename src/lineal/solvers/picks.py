@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.problem.passes import Evaluate
@@ -12,7 +13,6 @@ from lineal.problem.problem import Problem
 from lineal.solvers.presentation import cut, hashed
 from lineal.sources.source import Block
 
-Array = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
 

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.sources.source import Block, Source
 
-Array = npt.NDArray[np.float64]
 Order = npt.NDArray[np.int64]
 Segment = tuple[tuple[_core.Part, ...], Array, Array | None, Array | None]
 

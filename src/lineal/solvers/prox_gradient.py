@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.problem import EPS, Evaluation, Problem
 from lineal.problem.standardized import standardize
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.problem import EPS, Evaluation, Problem
 from lineal.solvers.newton import affordable, samples
 from lineal.solvers.quadratic import minimise, sweepable
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step
 
 
 @dataclass(frozen=True)

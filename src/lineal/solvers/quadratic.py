@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.algebra import lapack
+from lineal.ground.arrays import Array, Index
 from lineal.penalties.costs import CoordinateCosts
-from lineal.penalties.penalty import Array, Penalty
+from lineal.penalties.penalty import Penalty
 
 
 def minimise(
@@ -184,7 +184,7 @@ def _jump_rows(gram: Array, rate: Array, z: Array, slope: Array, coupled: bool) 
             return
 
 
-def _face(gram: Array, on: npt.NDArray[np.intp], shape: tuple[int, int], coupled: bool) -> Array:
+def _face(gram: Array, on: Index, shape: tuple[int, int], coupled: bool) -> Array:
     """Return the gram of all outputs of the columns ``on``, output-major."""
     k, p = shape
     if coupled:

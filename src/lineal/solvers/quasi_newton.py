@@ -8,12 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Problem
 from lineal.problem.standardized import standardize
 from lineal.solvers import orthant
 from lineal.solvers.curvature import product
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step, kinks
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step, kinks
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.designs import Dense
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Problem
 from lineal.solvers.smoothing import approach
-from lineal.solvers.solver import Array, Step
+from lineal.solvers.solver import Step
 from lineal.sources import rowwise
 from lineal.sources.memory import Memory
 from lineal.sources.rowwise import Scored
 from lineal.sources.source import Block
 
-Index = npt.NDArray[np.intp]
 Solve = Callable[[Problem, Array, Array, float], tuple[Array, Array, float]]
 
 ROWS_PER_COLUMN = 40

@@ -10,12 +10,13 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.algebra.factor import Factor
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Evaluation, Problem
 from lineal.solvers.curvature import product
 from lineal.solvers.newton import Newton, search
 from lineal.solvers.newton_cg import NewtonCG
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step, kinks
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step, kinks
 from lineal.solvers.system import PROOF_MAX_SHARE
 
 COARSE_ROWS, FINE_ROWS, MIN_ROWS = 20, 200, 10_000

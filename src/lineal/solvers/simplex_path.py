@@ -17,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from lineal.algebra.cholesky import Cholesky
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.sparsemax import hot
 from lineal.problem.problem import Problem
 from lineal.solvers.penalty_corners import CORNER_MAX_DISTANCE, PenaltyCorners
-from lineal.solvers.solver import Array, Step
+from lineal.solvers.solver import Step
 from lineal.sources import rowwise
 from lineal.sources.rowwise import Targets
 

@@ -12,15 +12,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.cholesky import Cholesky
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses import Huber
 from lineal.losses.loss import Loss
 from lineal.problem.passes import Evaluate
 from lineal.problem.problem import Problem
-from lineal.solvers.solver import Array
 from lineal.sources.source import Block, Source
 
 SAMPLE_SHARES = (0.5, 0.15)
@@ -48,7 +47,7 @@ class Rounded:
         corners = tuple(problem.source.map(AtCorner(problem.loss, m), keep=True) for m in range(count))
         return Rounded(problem, corners, lean.least, lean.linear / problem.moments.weight_sum)
 
-    def distances(self, coef: Array) -> npt.NDArray[np.float64]:
+    def distances(self, coef: Array) -> Array:
         """Return the distances of the scores from all corners."""
         return np.concatenate([part for source in self.corners for part in source.collect(Distances(coef))])
 

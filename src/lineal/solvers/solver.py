@@ -8,15 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.sources.source import Access
 
 if TYPE_CHECKING:
     from lineal.problem.problem import Problem
-
-Array = npt.NDArray[np.float64]
 
 
 class Step(NamedTuple):

@@ -8,16 +8,14 @@ from itertools import pairwise
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.problem import EPS, Problem
 from lineal.solvers.learner import Frame
 from lineal.solvers.presentation import Window, windows
 from lineal.sources.source import Access, Block
-
-Array = npt.NDArray[np.float64]
 
 EIGENVALUE_MAX_COLUMNS: Final = 1000
 """Columns up to which the largest eigenvalue is found, in a fraction of a second; of more, the trace bounds it."""

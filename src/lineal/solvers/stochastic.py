@@ -9,6 +9,7 @@ import numpy as np
 
 from lineal.designs.center import plain_columns
 from lineal.errors import InputError, near
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.penalties.penalty import Penalty
@@ -17,7 +18,7 @@ from lineal.problem.standardized import Standardized
 from lineal.solvers.learner import Frame, Learner, Saga, State, refuses
 from lineal.solvers.presentation import Window, windows
 from lineal.solvers.schedules import Schedule, checked, positive
-from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.solvers.solver import NO_GOAL, Goal, Solver, Step
 from lineal.solvers.stable_step import curvature_above, largest_row
 from lineal.sources.source import Access, Block
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from lineal.algebra import lapack
 from lineal.algebra.cholesky import Cholesky
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.problem.passes import Diagonal, Kept
 from lineal.problem.problem import Problem
-from lineal.solvers.solver import Array
 
 FORCING = 0.3
 """How exactly each Newton system is solved. Measured on softmax problems: tighter wastes products, looser steps."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.algebra.factor import Factor
+from lineal.ground.arrays import Array
 from lineal.problem.problem import Evaluation, Problem
-
-Array = npt.NDArray[np.float64]
 
 
 def lowest_along_flat(

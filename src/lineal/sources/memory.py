@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.designs.design import Design
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.sources.source import Access, Block, Change, PassCount, Source
-
-Array = npt.NDArray[np.float64]
 
 
 def default_columns(design: Design) -> tuple[str, ...]:

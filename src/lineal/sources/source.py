@@ -9,14 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 
 if TYPE_CHECKING:
     from lineal.designs.design import Design
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

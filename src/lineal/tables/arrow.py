@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lineal.ground.arrays import Mask
+
 DOUBLE_EXACT_INTEGERS: Final = 2.0**53
 """Up to here every whole number is a double."""
 
-Mask = npt.NDArray[np.bool_]
 
 _TYPES: dict[Any, type[np.generic]] = {
     pa.float64(): np.float64,

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pa_compute
 
 from lineal.errors import InputError, near
+from lineal.ground.arrays import Mask
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_numpy, strings, to_numpy, valid
 from lineal.tables.dialect import MISSING, number
@@ -104,12 +104,12 @@ def _missing(text: str, wanted: Collection[str], values: Collection[float]) -> b
     return text in wanted or (bool(values) and number(text) in values)
 
 
-def _equal(array: Any, values: Sequence[float]) -> npt.NDArray[np.bool_]:
+def _equal(array: Any, values: Sequence[float]) -> Mask:
     numbers = to_numpy(array.cast(pa.float64(), safe=False))
     return np.isin(numbers, np.array(values))
 
 
-def _without(array: Any, gone: npt.NDArray[np.bool_]) -> Any:
+def _without(array: Any, gone: Mask) -> Any:
     """Return an array with nulls in some places."""
     return pa_compute.if_else(from_numpy(gone), pa.scalar(None, array.type), array) if gone.any() else array
 

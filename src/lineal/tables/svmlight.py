@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 from lineal.tables.file import File, ahead, chunks, last_line
-from lineal.tables.tabular import Mask, RowNumbers, Table
+from lineal.tables.tabular import RowNumbers, Table
 
-Array = npt.NDArray[np.float64]
 LABEL = "y"
 MAX_FEATURE_NUMBER = 2**24
 """Largest feature number: what is learned of each feature is kept in arrays of that length."""

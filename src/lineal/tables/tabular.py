@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError, near
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 
-Array = npt.NDArray[np.float64]
 RowNumbers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 Keep = Callable[[RowNumbers], Mask]
 
 BATCH_ROWS = 65536

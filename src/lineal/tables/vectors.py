@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_numpy, rounded, to_numpy
 from lineal.tables.columnar import InMemory
@@ -107,7 +108,7 @@ class Widened(Around):
                         names.append(name)
             yield rows, pa.RecordBatch.from_arrays(arrays, names=names)
 
-    def _matrix(self, array: Any, name: str, rows: RowNumbers) -> npt.NDArray[np.float64]:
+    def _matrix(self, array: Any, name: str, rows: RowNumbers) -> Array:
         """Return vectors as rows of a matrix; a missing one, or one of another length, is an error that names its row."""
         length = self.lengths[name]
         bad = ~array.is_valid().to_numpy(zero_copy_only=False)

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pa_compute
 
 from lineal import _core
+from lineal.ground.arrays import Array, Index
 from lineal.tables.arrow import DOUBLE_EXACT_INTEGERS, from_bytes, strings, to_numpy, valid
 from lineal.tables.dialect import MISSING, number
 from lineal.tables.marked import Read, settled
 
-Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
-Positions = npt.NDArray[np.intp]
+Positions = Index
 
 _types = pa.types
 _MISSING = from_bytes([word.encode() for word in sorted(MISSING)], pa.large_string())

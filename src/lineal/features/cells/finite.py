@@ -6,12 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.features.cells.cells import cell, numbers
-
-Array = npt.NDArray[np.float64]
+from lineal.ground.arrays import Array
 
 
 class CellError(InputError):

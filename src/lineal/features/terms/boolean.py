@@ -8,7 +8,8 @@ import numpy as np
 
 from lineal.features.cells.cells import texts
 from lineal.features.terms.members import expect, fill_and_indicator, words
-from lineal.features.terms.term import Array, Cells, Single, filled
+from lineal.features.terms.term import Cells, Single, filled
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.features.cells.cells import packed
 from lineal.features.terms.members import flag, levels_and_reference
-from lineal.features.terms.term import Array, Cells, Term
+from lineal.features.terms.term import Cells, Term
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 
 Codes = npt.NDArray[np.int32]
@@ -78,10 +79,10 @@ class Category(Term):
         return new
 
     @cached_property
-    def _last(self) -> dict[str, tuple[list[str], Codes, npt.NDArray[np.bool_] | None]]:
+    def _last(self) -> dict[str, tuple[list[str], Codes, Mask | None]]:
         return {}
 
-    def _table(self, levels: list[str]) -> tuple[Codes, npt.NDArray[np.bool_] | None]:
+    def _table(self, levels: list[str]) -> tuple[Codes, Mask | None]:
         """Return the design column of every level, that of a missing cell first, and which are unknown, if any is."""
         code_of = self._codes
         missing = len(self.columns) - 1 if self.missing else -1

@@ -10,7 +10,8 @@ import numpy as np
 from lineal.features.cells.cells import cell
 from lineal.features.cells.finite import CellError, finite_numbers
 from lineal.features.terms.members import expect, fill_and_indicator
-from lineal.features.terms.term import Array, Cells, Single
+from lineal.features.terms.term import Cells, Single
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 
 FUNCTIONS: Final[Mapping[str, tuple[Callable[[Array], Array], float, bool]]] = {

@@ -12,8 +12,9 @@ from lineal.features.cells.dates import MONTHS, WEEKDAYS, Calendar
 from lineal.features.cells.finite import CellError
 from lineal.features.terms.category import Category, Codes
 from lineal.features.terms.members import calendar, expect, fill_and_indicator, finite, levels_and_reference
-from lineal.features.terms.term import Array, Cells, Single, filled
+from lineal.features.terms.term import Cells, Single, filled
 from lineal.features.terms.written import demanded, scores
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 
 NUMBERS: Final = ("elapsed", "year")

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.features.terms.category import Category, Codes
@@ -14,6 +13,7 @@ from lineal.features.terms.members import expect, flag, whole
 from lineal.features.terms.members import words as different
 from lineal.features.terms.term import Cells
 from lineal.features.text_options import MAX_HASH_BITS
+from lineal.ground.arrays import Mask
 from lineal.ground.records import dataclass
 
 
@@ -56,7 +56,7 @@ class Hashed(Category):
     def _places(self) -> dict[int, int]:
         return {number: place for place, number in enumerate(self.buckets, len(self.levels))}
 
-    def _table(self, levels: list[str]) -> tuple[Codes, npt.NDArray[np.bool_] | None]:
+    def _table(self, levels: list[str]) -> tuple[Codes, Mask | None]:
         own, places = self._codes, self._places
         codes = (own[level] if level in own else places.get(bucket(level, self.bits), -2) for level in levels)
         missing = len(self.columns) - 1 if self.missing else -1

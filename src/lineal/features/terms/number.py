@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from lineal.features.cells.finite import Array, finite_numbers, numbers_of
+from lineal.features.cells.finite import finite_numbers, numbers_of
 from lineal.features.terms.members import fill_and_indicator
 from lineal.features.terms.term import Cells, Single, filled
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.features.terms.curve import Curve, Numbers, bent, through
 from lineal.features.terms.members import expect, finite, flag, whole
-from lineal.features.terms.term import Array, Cells
+from lineal.features.terms.term import Cells
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 
 

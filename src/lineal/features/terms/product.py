@@ -14,7 +14,8 @@ from lineal.errors import ModelFileError
 from lineal.features.terms.category import Category
 from lineal.features.terms.members import expect
 from lineal.features.terms.number import Number
-from lineal.features.terms.term import Array, Cells, Numeric
+from lineal.features.terms.term import Cells, Numeric
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 
 Factor = Numeric | Category

@@ -12,11 +12,10 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.features.terms.members import expect
+from lineal.ground.arrays import Array
 
-Array = npt.NDArray[np.float64]
 Cells = tuple[Sequence[str | None], ...]
 """Cells of a table, one sequence for every column that a term takes."""
 

@@ -16,8 +16,9 @@ from lineal import _core
 from lineal.errors import InputError
 from lineal.features.cells.cells import kind, texts
 from lineal.features.terms.members import expect, whole
-from lineal.features.terms.term import Array, Cells, Term
+from lineal.features.terms.term import Cells, Term
 from lineal.features.text_options import MAX_HASH_BITS, Options
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_bytes, from_numpy
 from lineal.tables.dialect import MISSING

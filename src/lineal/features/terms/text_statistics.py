@@ -12,9 +12,10 @@ import numpy as np
 from lineal import _core
 from lineal.errors import InputError
 from lineal.features.terms.members import expect
-from lineal.features.terms.term import Array, Cells, Numeric
+from lineal.features.terms.term import Cells, Numeric
 from lineal.features.terms.text import MAX_TERMS, TERM_MAX_CHARACTERS, documents, from_strings, reading
 from lineal.features.text_options import Options
+from lineal.ground.arrays import Array
 from lineal.ground.files import text_of
 from lineal.ground.records import dataclass
 from lineal.tables.marked import settled

@@ -6,19 +6,17 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.features.cells.cells import cell, texts
 from lineal.features.cells.finite import CellError
 from lineal.features.cells.notation import STYLES, UNITS, Notation
 from lineal.features.terms.members import expect, fill_and_indicator, markers, words
-from lineal.features.terms.term import Array, Cells, Single, filled
+from lineal.features.terms.term import Cells, Single, filled
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 
 
-def scores(
-    array: Any, value: Callable[[str], float | None], missing: tuple[str, ...] = ()
-) -> tuple[Array, npt.NDArray[np.bool_]]:
+def scores(array: Any, value: Callable[[str], float | None], missing: tuple[str, ...] = ()) -> tuple[Array, Mask]:
     """Return the number every text cell means, NaN where missing, and which cells mean none."""
     codes, levels = texts(array)
     gone = frozenset(missing)
@@ -28,7 +26,7 @@ def scores(
     return table[codes], strange[codes]
 
 
-def demanded(column: str, array: Any, values_and_missing: tuple[Array, npt.NDArray[np.bool_]], expected: str) -> Array:
+def demanded(column: str, array: Any, values_and_missing: tuple[Array, Mask], expected: str) -> Array:
     """Return the numbers, or raise CellError for the first cell that means none."""
     values, strange = values_and_missing
     if strange.any():

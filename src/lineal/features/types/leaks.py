@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.features.cells.cells import numbers, texts
 from lineal.features.encoder import column
 from lineal.features.terms import Single, Term
 from lineal.features.types.decision import Decision
+from lineal.ground.arrays import Array
 from lineal.model.target import Target
-
-Array = npt.NDArray[np.float64]
 
 LEAK_SAMPLE_ROWS = 10_000
 """Rows that are looked at, the first ones."""

@@ -7,15 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.features.cells.cells import numbers
 from lineal.features.encoder import column
 from lineal.features.terms import Category, Curve, Product, Single, Term
 from lineal.features.types.choices import Choices
 from lineal.features.types.decision import Decision, cells, marked, own_level
+from lineal.ground.arrays import Array
 
-Array = npt.NDArray[np.float64]
 Medians = Mapping[Single, float]
 
 

@@ -15,12 +15,11 @@ from lineal import _core
 from lineal.features.cells.cells import cell, finer, kind, no_double, numbers, packed
 from lineal.features.cells.dates import CALENDARS, Calendar
 from lineal.features.cells.notation import MARKERS, Notation, fitting, notations
+from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import DOUBLE_EXACT_INTEGERS, rounded
 from lineal.tables.dialect import number
 from lineal.tables.tabular import RowNumbers
-
-Array = npt.NDArray[np.float64]
 
 MAX_LEVELS = 2**22
 """Distinct texts remembered for a column, about 1 GB; beyond that it is no category."""
@@ -256,7 +255,7 @@ class Column:
         self.notations = fitting(self.notations, new, self.markers)
         self.calendars = fitting(self.calendars or [], new, self.markers)
 
-    def _date(self, calendar: Calendar, levels: list[str], counts: npt.NDArray[np.intp]) -> None:
+    def _date(self, calendar: Calendar, levels: list[str], counts: Index) -> None:
         for level, count in zip(levels, counts.tolist(), strict=True):
             moment = calendar.moment(level) if count else None
             if moment is not None:
@@ -271,7 +270,7 @@ class Column:
         parsed.update((level, self._number(level)) for level in levels if level not in parsed)
         return np.array([parsed[level] for level in levels])
 
-    def _count(self, levels: list[str], counts: npt.NDArray[np.intp]) -> None:
+    def _count(self, levels: list[str], counts: Index) -> None:
         counts_of = self.levels
         if list(counts_of) == levels:  # as a rule in all batches of a file but the first
             counts_of.update(zip(levels, map(add, counts_of.values(), counts.tolist()), strict=True))

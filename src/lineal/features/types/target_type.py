@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.errors import InputError, near
 from lineal.errors import alike as alike_text
@@ -17,12 +16,12 @@ from lineal.features.cells.finite import CellError, finite_numbers
 from lineal.features.encoder import column, located
 from lineal.features.types.decision import Reread
 from lineal.features.types.survey import Column
+from lineal.ground.arrays import Array, Mask
 from lineal.model.target import Target
 from lineal.tables.dialect import number
 from lineal.tables.svmlight import LABEL, SparseRows
-from lineal.tables.tabular import Mask, RowNumbers, Table
+from lineal.tables.tabular import RowNumbers, Table
 
-Array = npt.NDArray[np.float64]
 Model = Literal["auto", "number", "classes"]
 Label = str | int | float | bool
 Decided = tuple[Target, list[int] | None, str]
