@@ -11,8 +11,9 @@ import numpy as np
 
 from lineal import _core
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-from lineal.kernels.kernel import UNIT, Array, Kernel, number
+from lineal.kernels.kernel import UNIT, Kernel, number
 from lineal.kernels.points import Points, Rows, compressed
 from lineal.kernels.words import numbers
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from lineal import _core
 from lineal.errors import InputError
+from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
-from lineal.kernels.kernel import SMALLEST, UNIT, Array, Kernel, number, whole
+from lineal.kernels.kernel import SMALLEST, UNIT, Kernel, number, whole
 from lineal.kernels.points import Points, Rows, compressed, in_blocks
 from lineal.kernels.words import numbers
 
