@@ -23,7 +23,7 @@ using Ends64 = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::de
 using Table32 = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Lets go of the interpreter lock for work on so many cells, unless that is over sooner than somebody else would wake up.
+// Releases the interpreter lock for work on `cells` cells, unless that ends sooner than another thread would wake up.
 class Unlocked {
 public:
     explicit Unlocked(Index cells) {

@@ -1,4 +1,4 @@
-"""What is said of a short fit is written down when somebody asks: nobody can tell but by the clock."""
+"""What is said of a short fit is written when it is asked for; only a clock could tell."""
 
 from __future__ import annotations
 

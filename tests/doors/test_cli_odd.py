@@ -285,7 +285,7 @@ def test_a_pipe_with_a_name_is_refused_unread(name: str, place: Path, lineal: Li
     opened = threading.Event()
 
     def write() -> None:
-        with (place / "pipe.csv").open("wb"):  # returns once somebody reads
+        with (place / "pipe.csv").open("wb"):  # returns once the other end is read
             opened.set()
 
     writer = threading.Thread(target=write, daemon=True)

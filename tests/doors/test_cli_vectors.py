@@ -1,4 +1,4 @@
-"""Vectors out of somebody's network: beside a table or alone, fitted, predicted with, and confirmed."""
+"""Vectors out of a network: beside a table or alone, fitted, predicted with, and confirmed."""
 
 from __future__ import annotations
 

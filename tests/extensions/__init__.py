@@ -1,1 +1,1 @@
-"""What somebody else would add to lineal, each in one file: run through every door by the tests beside them."""
+"""Extensions of lineal, each in one file: run through every door by the tests beside them."""

@@ -1,4 +1,4 @@
-"""The pseudo-Huber loss, as somebody outside would add it: one file, numpy only."""
+"""The pseudo-Huber loss, as an extension would add it: one file, numpy only."""
 
 from __future__ import annotations
 

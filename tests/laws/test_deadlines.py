@@ -1,4 +1,4 @@
-"""A time limit is kept: clocks are injected, and advance by one whenever somebody looks, as every pass over rows does."""
+"""A time limit is kept: clocks are injected, and advance by one at every look, as every pass over rows takes."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def test_a_late_posterior_has_no_spread_and_says_so() -> None:
 
 
 class Jumping:
-    """Says the same time until somebody works, then so many seconds more."""
+    """Says the same time until work is done, then that many seconds more."""
 
     def __init__(self, seconds: float) -> None:
         self.now, self.seconds, self.asked = 0.0, seconds, 0

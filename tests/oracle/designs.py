@@ -119,7 +119,7 @@ def matrix(draw: Draw, only: str | None = None, *, plain: bool = False) -> tuple
 
 
 def stored(draw: Draw, x: Array) -> tuple[Any, str]:
-    """Return a matrix as somebody may hold it: dense, sparse, single precision, whole numbers."""
+    """Return a matrix as a user may hold it: dense, sparse, single precision, whole numbers."""
     kind = draw.random()
     if kind < 0.12:
         return scipy.sparse.csr_array(np.where(np.abs(x) < 0.3, 0.0, x)), "csr"

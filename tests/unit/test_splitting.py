@@ -1,4 +1,4 @@
-"""Splits: every row in one part, the parts as told, and the checker draws the same ones."""
+"""Splits: every row in one part, the parts as asked for, and the checker draws the same ones."""
 
 from __future__ import annotations
 

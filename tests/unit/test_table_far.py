@@ -176,7 +176,7 @@ def test_roles_are_refused(name, role, tmp_path):
 
 
 def test_numbers_with_marks_are_read_in_every_digit(tmp_path):
-    """Written 9,007,199,254,740,993: refused, or the nearest doubles as told."""
+    """Written 9,007,199,254,740,993: refused, or the nearest doubles as asked for."""
     path = tmp_path / "t.tsv"
     path.write_text("t\ty\n" + "".join(f"{FAR + k:,}\t{Y[k]}\n" for k in range(N)))
     with pytest.raises(InputError, match="9,007,199,254,740,993 in row 2"):

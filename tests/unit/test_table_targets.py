@@ -107,7 +107,9 @@ def test_names_are_checked():
         learn(table)
     with pytest.raises(InputError, match="left to predict from"):
         learn(table, target="species", drop=["island", "w"])
-    assert learn(table, target="species", drop=["island"]).report["dropped"] == [{"column": "island", "why": "as told"}]
+    assert learn(table, target="species", drop=["island"]).report["dropped"] == [
+        {"column": "island", "why": "as asked"}
+    ]
     clash = as_table({"y": Y, "a": [1.0, None, 2.0, 3.0], "a is missing": [1.0, 2.0, 4.0, 4.0]})
     with pytest.raises(InputError, match="two columns of the model would be called 'a is missing'"):
         learn(clash, target="y")

@@ -64,7 +64,7 @@ def test_numbers_are_declared_by_an_example():
     assert term(cells, "number").notation.group == ","  # a thousand, by default
     assert term(cells, "number:1234,5").fill == pytest.approx(11.625)
     refused([*cells[1:], "x"], "number:1234,5", "row 24 .*holds 'x'")
-    refused(["x", *cells[1:]], "number", "was told to be a number, but row 1")
+    refused(["x", *cells[1:]], "number", "was declared a number, but row 1")
     refused(cells, "number:five", "no way to write numbers")
 
 

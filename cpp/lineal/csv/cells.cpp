@@ -83,7 +83,7 @@ bool short_number(std::uint64_t word, std::size_t size, std::size_t minus, Quoti
     return true;
 }
 
-// The number that a whole cell is; false if it is none, or none that this build can round rightly.
+// The number that a whole cell is; false if it is not one, or not one that this build can round correctly.
 bool number(const char* at, std::size_t size, const char* limit, Quotient& out) {
     if (size == 0) return false;
     // 1 for a minus, without a branch: signs come at random, and would be foretold wrongly half of the time

@@ -30,8 +30,8 @@ struct Cells {
 };
 
 // False where a row has another number of cells, a carriage return stands alone, a quote or a NUL byte stands anywhere, or a
-// number is written in any way but -12.5e-3 and is none of the words for a missing one: then somebody else has to look.
-// Empty lines are skipped. A `quote` of NUL is none; `ascii`: any other character is unusual, too.
+// number is written in any way but -12.5e-3 and is none of the words for a missing one: then Arrow has to look.
+// Empty lines are skipped. A `quote` of NUL: no quotes; `ascii`: any other character is unusual, too.
 bool read_cells(std::string_view text, char delimiter, char quote, bool ascii, const std::vector<Cell>& kinds,
                 const std::vector<std::string>& missing, Cells& out);
 

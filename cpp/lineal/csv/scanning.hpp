@@ -110,7 +110,7 @@ bool quick() {
 }
 #endif
 
-// Room for places beyond those of a text: so many are written at once.
+// Room for places beyond those of a text: places are written this many at a time.
 constexpr std::size_t SPARE = 16;
 
 std::size_t places(const char* text, std::size_t size, char delimiter, std::uint32_t* out, std::uint32_t* ends, std::size_t& rows) {

@@ -9,7 +9,7 @@ namespace lineal {
 
 namespace {
 
-// At least so many rows are worth the reading and writing of a result that leaves the second-level cache.
+// At least this many rows are worth the reading and writing of a result that leaves the second-level cache.
 constexpr Index least_rows = 120;
 
 struct Worker {

@@ -95,7 +95,7 @@ void inverse_squares(const Team& team, const double* upper, Index n, double* out
 
 namespace {
 
-// Where the first of so many numbers is that is not zero, `count` if none is.
+// The place of the first of `count` numbers that is not zero; `count` if all are.
 Index first_other(const double* values, Index count, Index stride) {
     constexpr Index SOME = 32;
     Index i = 0;

@@ -11,7 +11,7 @@ bool cholesky(const Team& team, const double* matrix, Index n, double* out);
 // out[j] = sum_i (R^-1)[j][i]^2, upper[j][i] = R[i][j].
 void inverse_squares(const Team& team, const double* upper, Index n, double* out);
 // The longest stretch [first, last) of columns that touch each other nowhere, by the upper triangle of matrix[n][n]; the last of
-// several. Rows and columns are so many doubles apart.
+// several. Strides of rows and columns are in doubles.
 struct Stretch {
     Index first = 0, last = 0;
 };

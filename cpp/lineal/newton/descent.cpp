@@ -9,7 +9,7 @@ namespace lineal {
 namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-// A pivot below this leaves the decision whether the matrix is singular to somebody who looks closer.
+// A pivot below this leaves the decision whether the matrix is singular to the caller, who has more digits.
 constexpr double least_pivot = 1e-9;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }

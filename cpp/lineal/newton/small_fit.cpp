@@ -15,7 +15,7 @@ double constant_of(Loss loss, double mean) {
     return loss == Loss::poisson ? std::log(mean) : mean;
 }
 
-// The mean of each target and the null fit; false where a weight is none, a target outside the loss's domain, or the null fit too far out.
+// The mean of each target and the null fit; false where a weight is invalid, a target outside the loss's domain, or the null fit too far out.
 bool constants(const Request& request, double farthest, SmallFit& out) {
     const Matrix &y = request.y, &weight = request.weight;
     const bool any = request.loss == Loss::squared;

@@ -38,7 +38,7 @@ private:
 };
 using Buffer = BufferOf<double>;
 
-// A float64 matrix of somebody else; strides in elements. data == nullptr: not given.
+// A borrowed float64 matrix; strides in elements. data == nullptr: not given.
 struct Matrix {
     const double* data = nullptr;
     Index rows = 0, columns = 0, row_stride = 0, column_stride = 0;

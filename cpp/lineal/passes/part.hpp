@@ -1,4 +1,4 @@
-// A few columns of a design as they are stored: raw pointers into arrays that somebody else keeps alive.
+// A few columns of a design as they are stored: raw pointers into arrays that Python keeps alive.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,7 @@ Index stored(const Part& part) {
     return part.wide ? count(static_cast<const std::int64_t*>(part.starts)) : count(static_cast<const std::int32_t*>(part.starts));
 }
 
-// Pieces of so many things that each is worth a thread's while.
+// Pieces large enough that each is worth a thread.
 Index pieces(Index work, Index things) { return std::clamp<Index>(work / 100'000, 1, std::max<Index>(1, std::min<Index>(things, 64))); }
 
 // Columns first .. last of all pieces that hold about as many entries: a piece is all columns that begin in its share of them.

@@ -21,7 +21,7 @@ struct Presentation {
     double* coef;
     double* drift;  // or null: sum of (presentations before an update) times the update
     Index presented, survived, mistakes;
-    Index longest;       // stops in front of a mistake after more than so many rows without one
+    Index longest;       // stops in front of a mistake after more than this many rows without one
     std::int64_t* log;   // or null: (row, rival, presented) of each mistake
     Index logged, room;  // stops when the log is full
     bool measure;        // whether to look for the largest |x|^2

@@ -214,7 +214,7 @@ void encode_terms(const Team& team, const Documents& documents, const Reading& r
 template <class Value>
 void encode_tokens(const Team& team, const Tokens& tokens, const std::int32_t* columns, const Weighting& weighting, Matrix32<Value>& out);
 
-// What can be said about a document without its words: so many columns of `out`, row by row.
+// What can be said about a document without its words: one column of `out` for each statistic, row by row.
 //   words, characters, characters per word, different words / words, punctuation / characters, brackets / characters,
 //   numbers / words, capitals / characters, and with a lexicon of known words: others that are no numbers / words
 constexpr Index statistic_columns = 8;

@@ -9,7 +9,7 @@
 
 namespace lineal {
 
-// Where the given chunk begins, of so many that are as equal as can be; where the rows end for the one after the last.
+// Where the given chunk of `chunks` nearly equal ones begins; where the rows end for the one after the last.
 inline Index cut(Index rows, Index chunk, Index chunks) { return rows / chunks * chunk + std::min(chunk, rows % chunks); }
 
 // Thrown in the calling thread when `interrupted` said yes.

@@ -132,7 +132,7 @@ def _eliminated(matrix: Whole, right: Whole) -> tuple[Whole, int]:
 
 
 def _limbs(values: Whole, parts: int) -> Small:
-    """Return integers as sums of so many limbs times powers of 2^LIMB_BITS, the lowest first; only the highest has a sign."""
+    """Return integers as sums of ``parts`` limbs times powers of 2^LIMB_BITS, lowest first; only the highest has a sign."""
     low = [(values >> LIMB_BITS * k) & (2**LIMB_BITS - 1) for k in range(parts - 1)]
     return np.array([*low, values >> LIMB_BITS * (parts - 1)]).astype(np.int64)
 

@@ -57,7 +57,7 @@ class Directions:
             return Directions.all(size)
         turns = np.linalg.solve(products[np.ix_(chosen, chosen)], products[chosen])
         turns[:, chosen] = np.eye(len(chosen))
-        # e = R z; its square is z'Mz, and every entry of M is off by so many roundings of the lengths it comes from.
+        # e = R z; its square is z'Mz, and every entry of M is off by that many roundings of the lengths it comes from.
         z = np.eye(count)
         z[chosen] -= turns
         length = np.sqrt(np.diagonal(products)) @ np.abs(z)

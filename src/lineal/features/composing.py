@@ -143,7 +143,7 @@ class Composer:
 
     def _curve(self, called: type[Curve], factor: Factor, survey: Column) -> Curve:
         if not survey.present or not is_number(survey):
-            raise InputError(f"{factor.spelled} needs a column of numbers; {factor.column!r} is none.")
+            raise InputError(f"{factor.spelled} needs a column of numbers; {factor.column!r} is not one.")
         check_numbers(survey, self.table)
         values, missing = survey.values, survey.missing > 0
         why = f"missing cells count as the mean {values.mean:.6g}" if missing else ""

@@ -247,7 +247,7 @@ def _report(
             if d.term is not None or d.column in named
         ],
         "dropped": [{"column": d.column, "why": d.why} for d in decisions if d.term is None and d.column not in named]
-        + [{"column": name, "why": "as told"} for name in drop],
+        + [{"column": name, "why": "as asked"} for name in drop],
         "target": {
             "column": target.name,
             "kind": target.kind,

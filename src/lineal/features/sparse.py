@@ -67,7 +67,7 @@ def learn_sparse(
         "without_target": 0,
         "columns": [{"column": term.column, "type": "number", "missing": 0, "levels": None} for term in terms],
         "dropped": [{"column": name, "why": "it has the same value in every row"} for name in constant]
-        + [{"column": name, "why": "as told"} for name in drop],
+        + [{"column": name, "why": "as asked"} for name in drop],
         "target": {
             "column": LABEL,
             "kind": target.kind,

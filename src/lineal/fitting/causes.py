@@ -15,10 +15,10 @@ from lineal.sources.source import Block
 ROUNDING = "rounding error allows no further progress"
 
 FAR_MEAN_SDS = 1e6
-"""A mean of so many standard deviations leaves ten digits of a score."""
+"""A mean of this many standard deviations leaves ten digits of a score."""
 
 WEIGHT_RATIO = 1e10
-"""Beside weights so many times as large, rounding errors of heavy rows hide the light ones."""
+"""Beside weights this many times as large, rounding errors of heavy rows hide the light ones."""
 
 NEAR_SHARE = 1e-6
 """Columns nearer than this share of their length to combinations of others leave coefficients ten digits at most."""

@@ -37,7 +37,7 @@ NATIVE_MAX_STEPS: Final = 50
 
 
 class SmallFit:
-    """Coefficients and how well they are proven; how they were found is written down when somebody asks. It holds no rows."""
+    """Coefficients and how well they are proven; their record is written when first asked for. It holds no rows."""
 
     __slots__ = ("_seconds", "_sums", "coef", "columns", "loss", "moments", "passes", "penalty", "proof")
 

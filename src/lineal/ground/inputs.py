@@ -1,6 +1,6 @@
 """Numbers and labels as people hand them in: what is exactly a double passes, the rest is refused in a sentence.
 
-A double is taken for a number only if it is that number: 0.1 as a Decimal is none, nor is 2^53 + 1.
+A number is accepted only if a double is exactly that number: the Decimal 0.1 is refused, and so is 2^53 + 1.
 """
 
 from __future__ import annotations

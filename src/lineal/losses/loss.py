@@ -128,7 +128,7 @@ class Loss(ABC):
 
     @classmethod
     def outputs_for(cls, classes: int) -> int:
-        """Return how many scores a row has where there are this many classes; 0 if the loss is not for so many."""
+        """Return how many scores a row has where there are this many classes; 0 if the loss is not for that number."""
         if cls.targets == "classes":
             return classes
         return int(cls.targets == "two classes" and classes == 2)

@@ -62,7 +62,7 @@ class Gathered:
 
 
 def check_cells(cells: int) -> None:
-    """Raise MemoryError, in a sentence, where so many cells would have to be written out."""
+    """Raise MemoryError, in a sentence, where this many cells do not fit into memory."""
     if cells > MAX_CELLS:
         raise MemoryError(f"a table with {cells} cells is too large to ask whether the classes overlap")
 

@@ -41,7 +41,7 @@ AS_FOUND: Final = Choices()
 
 
 def check_levels(count: object, what: str) -> None:
-    """Refuse a number of levels that is none."""
+    """Refuse what is not a number of levels."""
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_LEVELS:
         raise InputError(f"{what} is {count!r}; it is a number of levels, from 1 to {MAX_LEVELS:,}.")
 

@@ -109,7 +109,7 @@ class NumberType(DeclaredType):
         )
         against = "" if odd is None else f", but {place(survey, table, odd)} of {table.origin} holds {odd!r}"
         return InputError(
-            f"column {survey.name!r} was told to hold numbers written like {notation.example!r}{against};"
+            f"column {survey.name!r} was declared to hold numbers written like {notation.example!r}{against};"
             " fix the cell, or tell another type."
         )
 
@@ -162,7 +162,7 @@ class CategoryType(DeclaredType):
         """Refuse a column that has too many levels to be a category; it is decided as any other."""
         if survey.full:
             raise InputError(
-                f"column {survey.name!r} was told to be a category, but has more than {MAX_LEVELS:,} levels;"
+                f"column {survey.name!r} was declared a category, but has more than {MAX_LEVELS:,} levels;"
                 f" leave it out (--drop {survey.name})."
             )
 
@@ -191,7 +191,7 @@ class BooleanType(DeclaredType):
         if survey.full or len(yes) + len(no) < len(levels) or not yes or not no:
             shown = ", ".join(map(repr, levels[:5]))
             raise InputError(
-                f"column {survey.name!r} was told to be Boolean, but holds {shown};"
+                f"column {survey.name!r} was declared Boolean, but holds {shown};"
                 f" say which word means true, such as --types {survey.name}=boolean:{levels[-1] if levels else 'yes'}."
             )
         spelling = f"boolean:{','.join(yes)}" if self.words else "boolean"
@@ -285,7 +285,7 @@ class DateType(DeclaredType):
         if calendar is None:
             shown = f" in the order {self.order}" if self.order else ""
             raise InputError(
-                f"column {survey.name!r} was told to hold dates{shown}, but its cells are not all written as dates in one"
+                f"column {survey.name!r} was declared to hold dates{shown}, but its cells are not all written as dates in one"
                 f" way{_first(survey, table)}; fix the cells, or tell another type."
             )
         return Reread(survey.name, calendar)
@@ -387,11 +387,10 @@ def _nearest(survey: Column) -> str:
 def _check(survey: Column, table: Table, kind: str) -> None:
     if survey.bad:
         raise InputError(
-            f"column {survey.name!r} was told to be a {kind}{_first(survey, table)};"
-            f" fix the cell, or tell another type."
+            f"column {survey.name!r} was declared a {kind}{_first(survey, table)}; fix the cell, or tell another type."
         )
     if survey.kinds - {"number", "text"}:
-        raise InputError(f"column {survey.name!r} was told to be a {kind}, but it holds {min(survey.kinds)} cells.")
+        raise InputError(f"column {survey.name!r} was declared a {kind}, but it holds {min(survey.kinds)} cells.")
 
 
 def _first(survey: Column, table: Table) -> str:

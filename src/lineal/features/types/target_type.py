@@ -210,7 +210,7 @@ def _number(survey: Column, model: Model) -> Decided:
     if low == high:
         raise InputError(f"the target {survey.name!r} is {low:g} in every row, so there is nothing to predict.")
     if model == "number":
-        why = "as told"
+        why = "as the model asks"
     elif survey.values.whole:
         why = "it has too many different values for classes"
     else:
@@ -232,7 +232,7 @@ def _classes(survey: Column, numeric: bool, model: Model) -> Decided:
         )
     why = "few different whole numbers" if numeric else "not a number"
     if model == "classes":
-        why = "as told"
+        why = "as the model asks"
     sentence = f"The target {survey.name!r} has {len(counts)} classes ({why})."
     return Target(survey.name, "classes", classes=tuple(counts)), list(counts.values()), sentence
 
