@@ -9,6 +9,7 @@ from lineal.kernels.distance import Gaussian, Laplacian
 from lineal.kernels.dot import Linear, Polynomial, Sigmoid
 from lineal.kernels.function import FromFunction
 from lineal.kernels.kernel import Kernel, from_file
+from lineal.kernels.mercer import MercerTest
 from lineal.kernels.points import Points
 from lineal.kernels.precomputed import Precomputed
 from lineal.kernels.spelling import parse
@@ -68,6 +69,7 @@ __all__ = [
     "Kernel",
     "Laplacian",
     "Linear",
+    "MercerTest",
     "Normalized",
     "Points",
     "Polynomial",

@@ -21,8 +21,8 @@ class FromFunction(Kernel):
     """``k(x, z) = function(x, z)``, for any function of two points that is symmetric.
 
     Points are the rows of an array or the entries of a list, handed over as they are. ``error`` is what the function's
-    rounding may move an entry by, in units of the largest entry; whether it is a Mercer kernel is not known: ``check``
-    asks the entries. A function is not saved in model files.
+    rounding may move an entry by, as a share of the largest entry of its row. Whether it is a Mercer kernel is not known:
+    ``check`` asks the entries. A function is not saved in model files.
 
     >>> FromFunction(lambda x, z: min(x, z)).gram([1.0, 3.0])
     array([[1., 1.],
@@ -96,5 +96,5 @@ class FromFunction(Kernel):
         return np.array([self._value(x, x) for x in points.values], dtype=np.float64)
 
     def _entry_error(self, points: Points, partners: Points) -> Array:
-        largest = float(np.abs(self._gram(points, partners)).max(initial=0.0))
-        return np.full(len(points), np.sqrt(self.error * largest))
+        entries = np.abs(self._gram(points, None if points is partners else partners))
+        return np.asarray(np.sqrt(self.error * entries.max(axis=1, initial=0.0)))

@@ -11,6 +11,7 @@ import numpy as np
 
 from lineal.errors import InputError, ModelFileError
 from lineal.ground.arrays import Array
+from lineal.kernels.mercer import MercerTest, constructed, judged
 from lineal.kernels.points import Points, read_points
 
 Takes = Literal["rows", "sequences", "trees", "entries", "objects"]
@@ -96,6 +97,17 @@ class Kernel(ABC):
         points = self.points(X)
         with np.errstate(all="ignore"):
             return self._entry_error(points, points if Z is None else self.points(Z, "Z"))
+
+    def check(self, X: Any) -> MercerTest:
+        """Return whether the Gram matrix of X is positive semi-definite, up to the rounding of its entries: Mercer's test."""
+        points = self.points(X)
+        if self.mercer:
+            return constructed(self.label, self.entry_error(points))
+        return judged(self.label, self.gram(points), self.rounding(points))
+
+    def rounding(self, X: Any) -> Array:
+        """Return what ``check`` takes for the rounding of entries, as ``entry_error`` does."""
+        return self.entry_error(X)
 
     @abstractmethod
     def _gram(self, left: Points, right: Points | None) -> Array: ...
