@@ -50,6 +50,13 @@ _HOMES = {
     "LassoCV": "lineal.estimators",
     "ElasticNetCV": "lineal.estimators",
     "LogisticRegressionCV": "lineal.estimators",
+    "BernoulliNB": "lineal.estimators",
+    "CategoricalNB": "lineal.estimators",
+    "ComplementNB": "lineal.estimators",
+    "GaussianNB": "lineal.estimators",
+    "LinearDiscriminantAnalysis": "lineal.estimators",
+    "MultinomialNB": "lineal.estimators",
+    "QuadraticDiscriminantAnalysis": "lineal.estimators",
     "TextFeatures": "lineal.estimators.text",
     "path": "lineal.paths.path_from_arrays",
 }

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import sklearn
 
 import lineal
@@ -60,7 +61,10 @@ def model(kind: str) -> Any:
 def fitted(name: str) -> Any:
     """Return an estimator that was fitted to plain arrays."""
     texts = ["one two", "two three"] * (odd.N // 2)
-    return estimators()[name]().fit(*((texts,) if name == "TextFeatures" else (odd.X, odd.Y)))
+    made = estimators()[name]()
+    if name == "TextFeatures":
+        return made.fit(texts)
+    return made.fit(np.abs(odd.X).round() if made.__sklearn_tags__().input_tags.positive_only else odd.X, odd.Y)
 
 
 def doors() -> dict[str, Call]:

@@ -6,7 +6,9 @@ import inspect
 
 import numpy as np
 import pytest
+import sklearn.discriminant_analysis
 import sklearn.linear_model
+import sklearn.naive_bayes
 import sklearn.svm
 from sklearn.base import clone, is_classifier
 from sklearn.utils import estimator_html_repr
@@ -14,15 +16,21 @@ from sklearn.utils import estimator_html_repr
 from lineal.errors import InputError
 from lineal.estimators import (
     BayesianRidge,
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
     ElasticNet,
     ElasticNetCV,
+    GaussianNB,
     HuberRegressor,
     Lasso,
     LassoCV,
+    LinearDiscriminantAnalysis,
     LinearSVC,
     LinearSVR,
     LogisticRegressionCV,
     PoissonRegressor,
+    QuadraticDiscriminantAnalysis,
     QuantileRegressor,
     RidgeCV,
     SparsemaxClassifier,
@@ -59,23 +67,37 @@ SHARED = [
     ("rule", "two-se", "'best' and 'one-se'"),
     ("warm_start", "yes", "True or False"),
     ("class_weight", "balance", "'balanced'"),
+    ("alpha", -1.0, "at least 0"),
+    ("force_alpha", "yes", "True or False"),
+    ("fit_prior", "yes", "True or False"),
+    ("class_prior", [0.5], "Number of priors must match"),
+    ("priors", [0.5], "Number of priors must match"),
+    ("store_covariance", "yes", "True or False"),
 ]
 
 OWN = [
-    (Lasso, "alpha", -1.0, "at least 0"),
+    (BernoulliNB, "binarize", -1.0, "at least 0"),
+    (CategoricalNB, "min_categories", 2.5, "integral type"),
+    (ComplementNB, "norm", 1, "True or False"),
+    (GaussianNB, "var_smoothing", -1.0, "at least 0"),
+    (LinearDiscriminantAnalysis, "solver", "newton", "accepted are 'svd'"),
+    (LinearDiscriminantAnalysis, "shrinkage", 2.0, "at most 1"),
+    (LinearDiscriminantAnalysis, "n_components", 5, "n_components cannot be larger"),
+    (LinearDiscriminantAnalysis, "covariance_estimator", "shrunk", "not supported with 'svd'"),
+    (QuadraticDiscriminantAnalysis, "solver", "lsqr", "accepted are 'svd'"),
+    (QuadraticDiscriminantAnalysis, "shrinkage", 2.0, "at most 1"),
+    (QuadraticDiscriminantAnalysis, "reg_param", 2.0, "at most 1"),
+    (QuadraticDiscriminantAnalysis, "covariance_estimator", "shrunk", "not supported with 'svd'"),
     (Lasso, "precompute", True, "only False"),
     (ElasticNet, "alpha", [1.0], "number"),
     (ElasticNet, "l1_ratio", 1.5, "at most 1"),
     (ElasticNet, "precompute", True, "only False"),
-    (PoissonRegressor, "alpha", -1.0, "at least 0"),
     (PoissonRegressor, "solver", "liblinear", "accepted are auto"),
     (HuberRegressor, "epsilon", 0.9, "at least 1"),
-    (HuberRegressor, "alpha", -1.0, "at least 0"),
     (HuberRegressor, "scale", 0.0, "above 0"),
     (HuberRegressor, "scale", "mad", "number"),
     (QuantileRegressor, "quantile", 1.0, "between 0 and 1"),
     (QuantileRegressor, "quantile", 0.0, "above 0"),
-    (QuantileRegressor, "alpha", -1.0, "at least 0"),
     (QuantileRegressor, "solver", "highs", "accepted are auto"),
     (QuantileRegressor, "solver", "newton", "cannot be used here"),
     (QuantileRegressor, "solver_options", {"time_limit": 1}, "only None"),
@@ -138,6 +160,11 @@ def target(estimator):
     return LABELS if is_classifier(estimator) else np.abs(np.round(Y)) if isinstance(estimator, PoissonRegressor) else Y
 
 
+def rows(estimator):
+    """Return rows that suit the estimator: counts for those that count."""
+    return np.abs(np.round(X)) if estimator.__sklearn_tags__().input_tags.positive_only else X
+
+
 def shared():
     for kind in ESTIMATORS:
         known = inspect.signature(kind).parameters
@@ -148,7 +175,7 @@ def shared():
 def test_refused(kind, name, value, words):
     estimator = made(kind, **{name: value})
     with pytest.raises(ValueError, match=r".") as error:
-        estimator.fit(X, target(estimator))
+        estimator.fit(rows(estimator), target(estimator))
     assert words in str(error.value)
     assert isinstance(error.value, InputError) or words == "n_splits"  # scikit-learn's splitter speaks for itself
 
@@ -163,7 +190,8 @@ def test_every_parameter_has_a_refusal(kind):
     "kind", [kind for kind in ESTIMATORS if kind is not SparsemaxClassifier]
 )  # which is ours alone
 def test_names_order_and_kinds_are_those_of_scikit_learn(kind):
-    other = getattr(sklearn.linear_model, kind.__name__, None) or getattr(sklearn.svm, kind.__name__)
+    homes = (sklearn.linear_model, sklearn.svm, sklearn.naive_bayes, sklearn.discriminant_analysis)
+    other = next(getattr(home, kind.__name__) for home in homes if hasattr(home, kind.__name__))
     ours, theirs = inspect.signature(kind).parameters, inspect.signature(other).parameters
     assert [(p.name, p.kind) for p in ours.values()][: len(theirs)] == [(p.name, p.kind) for p in theirs.values()]
     assert set(ours) - set(theirs) <= OURS
@@ -175,17 +203,22 @@ def test_names_order_and_kinds_are_those_of_scikit_learn(kind):
 def test_a_notebook_shows_the_verdict_first(kind):
     estimator = made(kind)
     assert "lineal-verdict" not in estimator._repr_html_()
-    fitted = clone(estimator).fit(X, target(estimator))
+    fitted = clone(estimator).fit(rows(estimator), target(estimator))
     page = fitted._repr_html_()
     assert page.startswith(f'<p class="lineal-verdict lineal-{fitted.verdict_.kind}">')
     assert estimator_html_repr(fitted)[:30] in page
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+EVENTS = (BernoulliNB, CategoricalNB)
+"""Their models take what is counted of X, not X: tests/agreement/test_naive_bayes.py."""
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if kind not in EVENTS])
 def test_the_model_predicts_as_the_estimator_does(kind):
     estimator = made(kind)
-    fitted = estimator.fit(X, target(estimator))
-    ours, same = fitted.predict(X), fitted.model_.predict(X)
+    x = rows(estimator)
+    fitted = estimator.fit(x, target(estimator))
+    ours, same = fitted.predict(x), fitted.model_.predict(x)
     assert np.array_equal(ours, same) if is_classifier(estimator) else np.allclose(ours, same, rtol=1e-14, atol=0.0)
 
 

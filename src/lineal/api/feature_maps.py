@@ -8,10 +8,11 @@ from typing import Any
 import numpy.typing as npt
 
 from lineal.errors import ModelFileError
+from lineal.generative.class_densities import ClassDensities
 from lineal.model.feature_map import FeatureMap
 from lineal.model.model import MAP_PREFIX
 
-ALL: tuple[type[FeatureMap], ...] = ()
+ALL: tuple[type[FeatureMap], ...] = (ClassDensities,)
 """Every feature map."""
 
 

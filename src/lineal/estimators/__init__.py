@@ -11,14 +11,19 @@ except ModuleNotFoundError as error:
     ) from None
 
 from lineal.estimators.bayes import BayesianRidge
+from lineal.estimators.categorical_bayes import CategoricalNB
 from lineal.estimators.counts import PoissonRegressor
+from lineal.estimators.discrete_bayes import BernoulliNB, ComplementNB, MultinomialNB
+from lineal.estimators.gaussian_bayes import GaussianNB
 from lineal.estimators.huber import HuberRegressor
 from lineal.estimators.lasso import ElasticNet, Lasso
 from lineal.estimators.lasso_cv import ElasticNetCV, LassoCV
 from lineal.estimators.linear import LinearRegression, Ridge
+from lineal.estimators.linear_discriminant import LinearDiscriminantAnalysis
 from lineal.estimators.logistic import LogisticRegression
 from lineal.estimators.logistic_cv import LogisticRegressionCV
 from lineal.estimators.perceptron import Perceptron
+from lineal.estimators.quadratic_discriminant import QuadraticDiscriminantAnalysis
 from lineal.estimators.quantile import QuantileRegressor
 from lineal.estimators.ridge_cv import RidgeCV
 from lineal.estimators.sparsemax import SparsemaxClassifier
@@ -27,18 +32,25 @@ from lineal.estimators.svm import LinearSVC, LinearSVR
 
 __all__ = [
     "BayesianRidge",
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
     "ElasticNet",
     "ElasticNetCV",
+    "GaussianNB",
     "HuberRegressor",
     "Lasso",
     "LassoCV",
+    "LinearDiscriminantAnalysis",
     "LinearRegression",
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MultinomialNB",
     "Perceptron",
     "PoissonRegressor",
+    "QuadraticDiscriminantAnalysis",
     "QuantileRegressor",
     "Ridge",
     "RidgeCV",

@@ -44,8 +44,8 @@ def encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
     return labels, shifted if len(occurring) == high - low + 1 else (np.cumsum(seen > 0) - 1)[shifted]
 
 
-def stream_classes(classes: Any, before: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
-    """Return the sorted classes of a stream; ``before`` are those of its first call, None in that call."""
+def stream_classes(classes: Any, before: npt.NDArray[Any] | None, least: int = 2) -> npt.NDArray[Any]:
+    """Return the sorted classes of a stream, at ``least`` so many; ``before`` are those of its first call, None in that call."""
     if classes is None:
         if before is None:
             raise InputError("classes is None; the first call of partial_fit needs the list of all classes.")
@@ -53,8 +53,10 @@ def stream_classes(classes: Any, before: npt.NDArray[Any] | None) -> npt.NDArray
     labels = encode(class_labels(classes, "classes"))[0]
     if before is not None and not np.array_equal(labels, before):
         raise InputError(f"classes is {list(classes)!r}; the stream has the classes {before.tolist()}.")
-    if len(labels) < 2:
-        raise InputError(f"classes is {labels.tolist()}; at least two classes are needed.")
+    if len(labels) < least:
+        raise InputError(
+            f"classes is {labels.tolist()}; at least {'two classes are' if least > 1 else 'one class is'} needed."
+        )
     return labels
 
 
