@@ -267,6 +267,36 @@ def inspect() -> None:
 
 
 @lineal.command(cls=Command)
+@click.argument("data", type=File)
+@click.option(
+    "--kernel",
+    metavar="K",
+    required=True,
+    help="linear, rbf:WIDTH, poly:DEGREE[,COEF0[,GAMMA]], laplacian:GAMMA, sigmoid:GAMMA[,COEF0], precomputed; of texts "
+    "string:ssk,LENGTH,DECAY or spectrum:LENGTH (unit=words); of trees tree:DECAY; also KERNEL + KERNEL, KERNEL * KERNEL "
+    "and normalized(KERNEL).",
+)
+@click.option("--column", metavar="COL", help="The column of texts, or of trees in brackets.")
+@click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@columns
+@click.option(
+    "--raw", is_flag=True, help="Numbers as they are; otherwise columns have mean 0 and standard deviation 1."
+)
+@click.option(
+    "--check", is_flag=True, help="Mercer's test: whether the matrix is positive semi-definite, with a witness."
+)
+@click.option("-o", "--output", type=File, metavar="FILE.npy", help="Write the Gram matrix.")
+@beside
+@reading
+@json_option
+def kernel() -> None:
+    """Compare all rows of a table by a kernel: the Gram matrix, and Mercer's test of it.
+
+    Exit code 3 means that the test is undecided.
+    """
+
+
+@lineal.command(cls=Command)
 @click.argument("model", type=File)
 @json_option
 def show() -> None:

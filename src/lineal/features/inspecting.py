@@ -13,7 +13,7 @@ from lineal.errors import InputError
 from lineal.features.cells.cells import numbers
 from lineal.features.cells.dates import Calendar
 from lineal.features.cells.notation import Notation
-from lineal.features.encoder import column
+from lineal.features.encoder import Encoder, column
 from lineal.features.gathering import gather
 from lineal.features.learning import learn
 from lineal.features.marks_met import marks_met
@@ -103,6 +103,22 @@ def inspect(
     report = {"origin": table.origin, "rows": rows, "columns": columns, "notes": [*table.notes, *notes]}
     declared_types = {name: decision.declared for name, decision in decisions.items() if decision.declared}
     return Inspection(report, declared_types)
+
+
+def encoder_of(
+    table: Table, drop: Sequence[str] = (), types: Mapping[str, str] | None = None, choices: Choices | None = None
+) -> Encoder:
+    """Return how a table of which no target is known becomes numbers, without an intercept; free text is left out.
+
+    >>> encoder_of(as_table({"a": [1.5, 2.5, 4.0], "b": ["u", "v", "u"]})).columns
+    ('a', 'b=v')
+    """
+    if table.sparse:
+        raise InputError(f"{table.origin} is an SVMlight file; give a table whose columns have names.")
+    table = marked(table, marks_of(choices.na if choices else None, table.names, table.origin))
+    _, decisions, _, marks = _decided(table, drop, types, choices or Choices())
+    terms = [term for name in table.names if name in decisions for term in decisions[name].terms]
+    return Encoder(False, tuple(sorted(terms, key=lambda term: term.rank)), marks)
 
 
 def _met(marks: dict[str, int], words: dict[str, int]) -> dict[str, Any]:
