@@ -18,6 +18,7 @@
 #include "epochs.hpp"
 #include "grams.hpp"
 #include "kernels.hpp"
+#include "machines.hpp"
 #include "perceptron.hpp"
 #include "parts.hpp"
 #include "picking.hpp"
@@ -290,6 +291,7 @@ NB_MODULE(_core, m) {
     bind_factor(m);
     bind_small_fit(m);
     bind_scorer(m);
+    bind_machines(m);
 
     nb::class_<Held>(m, "Part", "Some columns as they are stored.").def_prop_ro("shape", [](const Held& self) {
         return nb::make_tuple(self.part.rows, self.part.columns);

@@ -21,6 +21,8 @@ VALUES = {"LinealError", "InputError", "ModelFileError", "VerificationError", "V
 """Names that take no data."""
 NOT_DATA = {"load", "likelihood_ratio"}
 """Functions of files and of models."""
+KERNEL_MACHINES = ("KernelRidge", "SVC", "SVR")
+"""Estimators whose contract is in test_kernel_machines.py."""
 SCORES = ("predict", "decision_function", "predict_proba", "predict_log_proba", "score", "partial_fit", "transform")
 FAST = {
     "LassoCV": {"alphas": 4, "cv": 3},

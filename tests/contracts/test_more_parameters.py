@@ -45,7 +45,13 @@ LABELS = (Y > 0).astype(int)
 EXAMPLES = {
     type(estimator): estimator
     for estimator in catalogue.examples(
-        "LinearRegression", "Ridge", "LogisticRegression", "Perceptron", "SGDClassifier", "SGDRegressor"
+        "LinearRegression",
+        "Ridge",
+        "LogisticRegression",
+        "Perceptron",
+        "SGDClassifier",
+        "SGDRegressor",
+        *catalogue.KERNEL_MACHINES,
     )  # which have files of their own
 }
 ESTIMATORS = tuple(EXAMPLES)

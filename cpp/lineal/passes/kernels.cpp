@@ -34,6 +34,7 @@ const Kernels& kernels() {
         add_inplace_matvec(all);
         add_doubled(all);
         add_triangles(all);
+        add_pairs(all);
         return all;
     }();
     return table;

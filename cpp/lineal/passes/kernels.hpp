@@ -84,6 +84,8 @@ struct Coded {
     double* table;
 };
 
+struct PairSteps;
+
 struct Kernels {
     // panel[:, first column ...] = the part's rows (sparse and codes: expanded, the columns must be zero before)
     void (*pack)(const Part& part, const Selection& rows, const Panel& panel, Index first);
@@ -163,6 +165,9 @@ struct Kernels {
     // x[n], with zeros up to the stride, becomes (R'R)^-1 x
     void (*solve_triangle)(const double* upper, Index n, Index stride, double* x);
 
+    // steps along pairs of the coefficients of a support vector machine (machines/pairs.hpp)
+    void (*pairs)(PairSteps& problem);
+
     // function: 0 exp, 1 log1p, 2 excess; count a multiple of 8
     void (*elementary)(int function, double* values, Index count);
 };
@@ -176,6 +181,7 @@ void add_sparse_rows(Kernels& table);
 void add_inplace_matvec(Kernels& table);
 void add_doubled(Kernels& table);
 void add_triangles(Kernels& table);
+void add_pairs(Kernels& table);
 }  // namespace LINEAL_LEVEL
 #endif
 

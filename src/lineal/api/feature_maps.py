@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from lineal.errors import ModelFileError
 from lineal.generative.class_densities import ClassDensities
+from lineal.machines.kernel_map import KernelMap
 from lineal.model.feature_map import FeatureMap
 from lineal.model.model import MAP_PREFIX
 
-ALL: tuple[type[FeatureMap], ...] = (ClassDensities,)
+ALL: tuple[type[FeatureMap], ...] = (ClassDensities, KernelMap)
 """Every feature map."""
 
 

@@ -16,6 +16,7 @@ from lineal.estimators.counts import PoissonRegressor
 from lineal.estimators.discrete_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from lineal.estimators.gaussian_bayes import GaussianNB
 from lineal.estimators.huber import HuberRegressor
+from lineal.estimators.kernel_ridge import KernelRidge
 from lineal.estimators.lasso import ElasticNet, Lasso
 from lineal.estimators.lasso_cv import ElasticNetCV, LassoCV
 from lineal.estimators.linear import LinearRegression, Ridge
@@ -29,8 +30,11 @@ from lineal.estimators.ridge_cv import RidgeCV
 from lineal.estimators.sparsemax import SparsemaxClassifier
 from lineal.estimators.stochastic import SGDClassifier, SGDRegressor
 from lineal.estimators.svm import LinearSVC, LinearSVR
+from lineal.estimators.svm_kernel import SVC, SVR
 
 __all__ = [
+    "SVC",
+    "SVR",
     "BayesianRidge",
     "BernoulliNB",
     "CategoricalNB",
@@ -39,6 +43,7 @@ __all__ = [
     "ElasticNetCV",
     "GaussianNB",
     "HuberRegressor",
+    "KernelRidge",
     "Lasso",
     "LassoCV",
     "LinearDiscriminantAnalysis",

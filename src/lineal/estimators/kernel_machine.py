@@ -1,0 +1,136 @@
+"""What the kernel machines share: rows to a Gram matrix, scores of new rows, a display that begins with the verdict."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn import get_config
+from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
+
+from lineal.errors import InputError
+from lineal.estimators.intake import blame, features
+from lineal.estimators.kernel_choice import Choice
+from lineal.ground.records import dataclass
+from lineal.kernels import Kernel
+from lineal.machines.kernel_map import KernelMap
+from lineal.model.model import Model
+from lineal.model.target import Target
+from lineal.model.verdict import TOLERANCE, Verdict, worst
+from lineal.penalties import NoPenalty
+from lineal.problem.span import SpanProblem
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a Model is made of when it is asked for: all training rows, and what was found."""
+
+    rows: Any
+    coef: Array
+    intercept: Array | None
+    problem: SpanProblem
+    target: Target
+
+    def model(self, kernel: Kernel, inputs: tuple[str, ...], verdict: Verdict, tol: float, solver: str) -> Model:
+        """Return the Model, which holds the rows that predictions need."""
+        kept = np.flatnonzero(np.any(self.coef != 0.0, axis=1))
+        rows = self.rows[kept].astype(np.float64)
+        found = KernelMap(kernel, rows, tuple(kept.tolist()), inputs, self.problem.strength)
+        first = () if self.intercept is None else ("(intercept)",)
+        coef = self.coef[kept] if self.intercept is None else np.vstack([self.intercept, self.coef[kept]])
+        weight, (name, _, reason) = self.problem.weight, solver.partition(": ")
+        return Model.of_rows(
+            int(np.count_nonzero(weight)), self.problem.weight_sum,
+            coef=coef, columns=(*first, *found.columns), loss=self.problem.loss, penalty=NoPenalty(len(coef)),
+            target=self.target, verdict=verdict, solver=name, reason=reason, tol=tol, feature_map=found,
+        )  # fmt: skip
+
+
+class KernelMachine(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose scores are ``sum_i a_i k(x_i, x) + b`` over training rows, and whose fit ends with a verdict.
+
+    After ``fit``: ``verdict_`` (what is proven; the worst of ``verdicts_``, one for each problem that was solved) and
+    ``objective_`` (F, summed over those problems).
+    """
+
+    kernel: Any
+    n_features_in_: int
+    verdict_: Verdict
+    verdicts_: list[Verdict]
+    objective_: float
+    solver_: str
+    dual_coef_: Any
+    X_fit_: Any
+    _choice: Choice
+
+    def _judged(self, verdicts: list[Verdict], objectives: list[float]) -> None:
+        """Note the verdicts, and the worst of them as the one to judge by."""
+        self.verdicts_ = verdicts
+        self.verdict_ = verdicts[worst(verdicts)]
+        self.objective_ = float(sum(objectives))
+
+    def _modeled(self, rows: Any, coef: Array, intercept: Array | None, problem: SpanProblem, target: Target) -> None:
+        """Note how ``model_`` is made: of the rows whose coefficient is not zero, where the kernel is one of the catalogue."""
+        self.__dict__.pop("model_", None)
+        self._parts = None if self._choice.kernel is None else Parts(rows, coef, intercept, problem, target)
+
+    @property
+    def model_(self) -> Model:
+        """The same fit as a lineal Model, to save; only kernels of the catalogue can be kept in a file."""
+        parts: Parts | None = self.__dict__.get("_parts")
+        if parts is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no model_: a model holds one score function of a kernel of lineal.kernels, and this "
+                "one is not fitted, precomputed, a function of yours, or decides by several machines"
+            )
+        kernel, verdict = self._choice.kernel, self.verdict_
+        assert kernel is not None
+        names = getattr(self, "feature_names_in_", None)
+        inputs = tuple(f"x{j}" for j in range(self.n_features_in_)) if names is None else tuple(names.tolist())
+        return parts.model(kernel, inputs, verdict, getattr(self, "tol", TOLERANCE), self.solver_)
+
+    def _ready(self) -> None:
+        """Raise NotFittedError before a fit."""
+        check_is_fitted(self, "verdict_")
+
+    def _new_rows(self, X: Any) -> Any:
+        """Return the rows of a prediction, checked."""
+        self._ready()
+        X = features(self, X)
+        blame(X)
+        if X.shape[0] == 0:
+            raise InputError("X has no rows; give at least one.")
+        return X
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not (isinstance(self.kernel, str) and self.kernel == "precomputed")
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """The display of a notebook; absent where scikit-learn is configured to show text."""
+        if get_config()["display"] != "diagram":
+            raise AttributeError("_repr_html_ exists only when scikit-learn's display is 'diagram'")
+        return self._display
+
+    def _repr_mimebundle_(self, **_kwargs: object) -> dict[str, str]:
+        """Return the display for notebooks that ask for all formats at once."""
+        text = {"text/plain": repr(self)}
+        return {**text, "text/html": self._display()} if get_config()["display"] == "diagram" else text
+
+    def _display(self) -> str:
+        """Return the verdict's sentence, then scikit-learn's diagram."""
+        diagram = str(estimator_html_repr(self))
+        verdict = getattr(self, "verdict_", None)
+        if verdict is None:
+            return diagram
+        return f'<p class="lineal-verdict lineal-{verdict.kind}"><b>{html.escape(verdict.sentence)}</b></p>{diagram}'

@@ -1,0 +1,1 @@
+"""Solvers of kernel machines: ridge, support vectors, logistic regression, perceptron, Gaussian processes."""

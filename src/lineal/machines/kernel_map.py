@@ -1,0 +1,131 @@
+"""The columns of a kernel machine: what the kernel says of a row and each of the training rows that are kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import kernels
+from lineal.designs.sound import is_sparse, sound
+from lineal.errors import InputError, ModelFileError
+from lineal.ground.records import dataclass
+from lineal.kernels import Kernel
+from lineal.model.feature_map import FeatureMap
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Array = npt.NDArray[np.float64]
+
+MEMBERS = {"kernel", "numbers", "inputs", "strength"}
+
+
+@dataclass(frozen=True)
+class KernelMap(FeatureMap):
+    """``phi_i(x) = k(x, x_i)`` for the training rows x_i whose coefficient is not zero.
+
+    ``rows`` are those rows, dense or sparse, ``numbers`` their places among the training rows, from 0; ``inputs`` names the
+    columns they are made of, and ``strength`` is that of the square of the norm in F.
+
+    >>> from lineal.kernels import Linear
+    >>> KernelMap(Linear(), np.array([[1.0, 2.0]]), (4,), ("a", "b"), 0.1).phi(np.array([[3.0, 1.0]]))
+    array([[5.]])
+    """
+
+    kernel: Kernel
+    rows: Any
+    numbers: tuple[int, ...]
+    inputs: tuple[str, ...]
+    strength: float
+    name: ClassVar[str] = "kernel"
+
+    @property
+    def width(self) -> int:
+        """How many columns a row has."""
+        return int(self.rows.shape[1])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns: the kernel with which training row."""
+        return tuple(f"k(x, row {number})" for number in self.numbers)
+
+    def phi(self, inputs: Array | csr_array) -> Array:
+        """Return the kernel of some rows with those that are kept."""
+        return self.kernel.gram(inputs, self.rows)
+
+    def parameters(self) -> dict[str, object]:
+        """Return the kernel, and where its rows are from."""
+        return {
+            "kernel": self.kernel.to_dict(),
+            "numbers": list(self.numbers),
+            "inputs": list(self.inputs),
+            "strength": self.strength,
+        }
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the rows that are kept: one array, or the three of compressed rows."""
+        if not is_sparse(self.rows):
+            return {"rows": np.ascontiguousarray(self.rows, dtype=np.float64)}
+        data, indices, indptr = self.rows.data, self.rows.indices, self.rows.indptr
+        return {"data": data.astype(np.float64), "indices": indices.astype(np.int64), "indptr": indptr.astype(np.int64)}
+
+    @classmethod
+    def read(cls, parameters: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Return the map of a model file, every member checked."""
+        if set(parameters) != MEMBERS:
+            raise ModelFileError(f"feature_map must have the members {sorted(MEMBERS)}.")
+        numbers, inputs, strength = (parameters[name] for name in ("numbers", "inputs", "strength"))
+        if not (isinstance(numbers, list) and all(type(one) is int and one >= 0 for one in numbers)):
+            raise ModelFileError("feature_map.numbers must be a list of row numbers.")
+        if any(one >= other for one, other in pairwise(numbers)):
+            raise ModelFileError("feature_map.numbers must increase.")
+        if not (isinstance(inputs, list) and all(isinstance(one, str) for one in inputs)):
+            raise ModelFileError("feature_map.inputs must be a list of names.")
+        if not (isinstance(strength, int | float) and math.isfinite(strength) and strength >= 0):
+            raise ModelFileError("feature_map.strength must be a finite number of at least 0.")
+        rows = _rows(arrays, len(numbers), len(inputs))
+        return cls(kernels.from_dict(parameters["kernel"]), rows, tuple(numbers), tuple(inputs), float(strength))
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the kernel and how many rows are kept."""
+        kept = len(self.numbers)
+        return [
+            ("Kernel", f"{self.kernel.label}, {self.kernel.formula()}"),
+            ("Columns", f"k(x, x_i) for {kept} training row{'s' * (kept != 1)} whose coefficient is not zero"),
+        ]
+
+    @property
+    def objective(self) -> str:
+        """What is minimized."""
+        return f"(1/S) sum s loss + ({self.strength:.6g} / 2) |f|^2, f = sum_i a_i k(x_i, .), |f|^2 = a'K a"
+
+    @property
+    def holds(self) -> str:
+        """Say that rows of the training data are in the file."""
+        kept = len(self.numbers)
+        return f"The file holds {kept} training row{'s' * (kept != 1)} as they are: the support vectors are rows of the data."
+
+
+def _rows(arrays: Mapping[str, npt.NDArray[Any]], count: int, width: int) -> Any:
+    """Return the rows of a model file."""
+    if set(arrays) == {"rows"}:
+        rows = arrays["rows"]
+        if rows.dtype != np.float64 or rows.shape != (count, width) or not np.isfinite(rows).all():
+            raise ModelFileError(f"map.rows must be finite doubles of shape {(count, width)}.")
+        return rows
+    if set(arrays) != {"data", "indices", "indptr"}:
+        raise ModelFileError("the arrays of feature_map must be rows, or data, indices and indptr.")
+    from scipy.sparse import csr_array
+
+    data, indices, indptr = (arrays[name] for name in ("data", "indices", "indptr"))
+    if data.dtype != np.float64 or not np.isfinite(data).all() or indices.dtype.kind != "i" or indptr.dtype.kind != "i":
+        raise ModelFileError("map.data must be finite doubles, map.indices and map.indptr whole numbers.")
+    try:
+        return sound(csr_array((data, indices, indptr), shape=(count, width)))
+    except (InputError, ValueError) as error:
+        raise ModelFileError(f"the rows of feature_map are damaged: {error}") from None

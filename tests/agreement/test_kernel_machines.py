@@ -1,0 +1,142 @@
+"""Kernel machines beside scikit-learn's (libsvm, LAPACK) on real and random data: objectives, scores, layouts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sklearn.kernel_ridge
+import sklearn.svm
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.preprocessing import StandardScaler
+
+from lineal.estimators import SVC, SVR, KernelRidge
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(120, 4))
+Y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * RNG.normal(size=120)
+S = RNG.uniform(0.2, 2.0, size=120)
+KERNELS = [
+    {"kernel": "rbf"},
+    {"kernel": "rbf", "gamma": 2.0},
+    {"kernel": "linear"},
+    {"kernel": "poly", "degree": 2, "coef0": 1.0},
+]
+
+
+def hinge_objective(K, coef, b, y, s, C):
+    """Return C sum s max(1 - y f, 0) + |f|^2 / 2 in the plainest way."""
+    f = K @ coef
+    return C * np.sum(s * np.maximum(1 - y * (f + b), 0)) + coef @ f / 2
+
+
+def whole(model, n):
+    coef = np.zeros(n)
+    coef[model.support_] = model.dual_coef_[0]
+    return coef
+
+
+def kernel_matrix(model, X):
+    """Return the kernel of the rows, computed by scikit-learn."""
+    from sklearn.metrics.pairwise import pairwise_kernels
+
+    gamma = 1.0 / (X.shape[1] * X.var()) if model.gamma == "scale" else model.gamma
+    wanted = {"gamma": gamma, "degree": model.degree, "coef0": model.coef0}
+    return pairwise_kernels(X, metric=model.kernel, filter_params=True, **wanted)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 50.0])
+@pytest.mark.parametrize("options", KERNELS, ids=str)
+def test_two_classes_reach_a_lower_objective_than_libsvm(options, C):
+    y = np.where(Y > 0.2, "yes", "no")
+    ours = SVC(C=C, **options).fit(X, y, sample_weight=S)
+    theirs = sklearn.svm.SVC(C=C, tol=1e-8, **options).fit(X, y, sample_weight=S)
+    assert ours.verdict_.kind == "optimal"
+    K, sides = kernel_matrix(ours, X), np.where(y == "yes", 1.0, -1.0)
+    values = [
+        hinge_objective(K, whole(model, len(X)), float(model.intercept_[0]), sides, S, C) for model in (ours, theirs)
+    ]
+    assert values[0] <= values[1] * (1 + 1e-9)
+    assert ours.objective_ * C * S.sum() == pytest.approx(values[0], rel=1e-9)
+    assert values[1] - values[0] <= ours.verdict_.gap * C * S.sum() + 1e-4 * values[0]
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=2e-4)
+
+
+@pytest.mark.parametrize("shape", ["ovr", "ovo"])
+def test_several_classes_are_laid_out_as_there(shape):
+    rows, y = load_iris(return_X_y=True)
+    options = {"C": 2.0, "gamma": 0.4, "decision_function_shape": shape, "class_weight": {0: 2.0, 1: 0.5, 2: 1.0}}
+    ours, theirs = SVC(**options).fit(rows, y), sklearn.svm.SVC(tol=1e-9, **options).fit(rows, y)
+    assert ours.verdict_.kind == "optimal"
+    assert len(ours.verdicts_) == 3
+    np.testing.assert_allclose(ours.decision_function(rows), theirs.decision_function(rows), atol=1e-4)
+    assert (ours.predict(rows) == theirs.predict(rows)).all()
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+    np.testing.assert_array_equal(ours.n_support_, theirs.n_support_)
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-4)
+    np.testing.assert_array_equal(ours.support_vectors_, theirs.support_vectors_)
+    np.testing.assert_allclose(ours.class_weight_, theirs.class_weight_)
+
+
+@pytest.mark.parametrize("break_ties", [False, True])
+def test_votes_and_their_ties(break_ties):
+    rng = np.random.default_rng(8)
+    rows, y = rng.normal(size=(90, 2)), rng.integers(0, 5, size=90)
+    options = {"C": 3.0, "gamma": 0.7, "break_ties": break_ties}
+    ours, theirs = SVC(**options).fit(rows, y), sklearn.svm.SVC(tol=1e-9, **options).fit(rows, y)
+    assert (ours.predict(rows) == theirs.predict(rows)).mean() > 0.98
+    np.testing.assert_allclose(ours.decision_function(rows), theirs.decision_function(rows), atol=2e-3)
+
+
+def test_breast_cancer():
+    rows, y = load_breast_cancer(return_X_y=True)
+    rows = StandardScaler().fit_transform(rows)
+    ours, theirs = SVC().fit(rows, y), sklearn.svm.SVC(tol=1e-8).fit(rows, y)
+    assert ours.verdict_.kind == "optimal"
+    np.testing.assert_allclose(ours.decision_function(rows), theirs.decision_function(rows), atol=1e-4)
+    linear, other = SVC(kernel="linear").fit(rows, y), sklearn.svm.SVC(kernel="linear", tol=1e-8).fit(rows, y)
+    np.testing.assert_allclose(linear.coef_, other.coef_, atol=1e-3)
+    with pytest.raises(AttributeError, match="linear kernel"):
+        _ = ours.coef_
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("options", KERNELS, ids=str)
+def test_numbers(options, epsilon):
+    ours = SVR(C=2.0, epsilon=epsilon, **options).fit(X, Y, sample_weight=S)
+    theirs = sklearn.svm.SVR(C=2.0, epsilon=epsilon, tol=1e-8, **options).fit(X, Y, sample_weight=S)
+    assert ours.verdict_.kind == "optimal"
+    K = kernel_matrix(ours, X)
+
+    def value(model):
+        coef = whole(model, len(X))
+        f = K @ coef
+        return 2.0 * np.sum(S * np.maximum(np.abs(Y - f - model.intercept_[0]) - epsilon, 0)) + coef @ f / 2
+
+    assert value(ours) <= value(theirs) * (1 + 1e-9)
+    assert ours.objective_ * 2.0 * S.sum() == pytest.approx(value(ours), rel=1e-9)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=5e-4)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"kernel": "rbf"}, {"kernel": "polynomial", "degree": 2}, {"kernel": "laplacian", "gamma": 0.3}],
+    ids=str,
+)
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, [0.5, 20.0]], ids=str)
+def test_kernel_ridge(options, alpha):
+    several = np.column_stack([Y, Y**2])
+    ours = KernelRidge(alpha, **options).fit(X, several, sample_weight=S)
+    theirs = sklearn.kernel_ridge.KernelRidge(alpha=alpha, **options).fit(X, several, sample_weight=S)
+    assert ours.verdict_.kind == "optimal"
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=1e-6, atol=1e-6 * np.abs(ours.dual_coef_).max())
+
+
+def test_kernel_ridge_of_a_linear_kernel_is_ridge():
+    from sklearn.linear_model import Ridge
+
+    rows, y = load_diabetes(return_X_y=True)
+    kernel, plain = KernelRidge(0.7).fit(rows, y), Ridge(0.7, fit_intercept=False).fit(rows, y)
+    np.testing.assert_allclose(kernel.predict(rows), plain.predict(rows), rtol=1e-9)
+    np.testing.assert_allclose(rows.T @ kernel.dual_coef_, plain.coef_, rtol=1e-8)
