@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.features.terms.text import Rows, Text, documents, from_strings, reading, utf8
+from lineal.features.terms.rows import Rows
+from lineal.features.terms.text import Text, documents, from_strings, reading, utf8
 from lineal.features.terms.text_statistics import TextStatistics
 from lineal.features.text.learning import Learner
 from lineal.features.text_options import Options, columns_of

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 
 import lineal
+from lineal.cli.roles import pairs
 from lineal.errors import InputError
 from lineal.features.learning import learn
 from lineal.features.recipe import Recipe
 from lineal.features.terms import Boolean, Category, Merged, Number
 from lineal.features.terms.written import Ordinal, Written
 from lineal.features.types import declared_types
-from lineal.features.types.declared_types import pairs
 from lineal.tables.table import as_table
 from lineal.verify import terms
 from lineal.verify.terms import BY_KIND

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lineal.api.methods.method import Wanted
+from lineal.api.methods.method import Method, Wanted
 from lineal.errors import InputError, near
 from lineal.features.cells.cells import texts
 from lineal.features.complete import complete, used
@@ -20,8 +20,10 @@ from lineal.features.encoder import Encoder, column
 from lineal.features.formula import Formula
 from lineal.features.learning import Learned, learn
 from lineal.features.splitting import TEST, TRAIN, VALIDATION, Apart, Split, Within, parted
+from lineal.features.terms import Verbatim
 from lineal.features.text_options import TextOptions
 from lineal.features.types.choices import AS_FOUND, Choices
+from lineal.features.types.declared_types import VerbatimType
 from lineal.features.types.target_type import class_index
 from lineal.ground.memory import free_memory
 from lineal.ground.records import dataclass
@@ -75,6 +77,7 @@ class Roles:
     types: Mapping[str, str] | None = None
     text: TextOptions = ()
     choices: Choices = AS_FOUND
+    verbatim: bool = False
 
     @classmethod
     def of(
@@ -115,15 +118,47 @@ class Roles:
             target = named
         return cls(target, formula=read, **others)
 
+    def read_by(self, method: Method | None) -> Roles:
+        """Return the roles of a fit by a method, which may want its texts as they are."""
+        return self if method is None or not method.verbatim else replace(self, verbatim=True)
+
     def learn(self, table: Table, wanted: Wanted) -> Learned:
         """Learn how a table is read."""
+        types = self._as_they_are(table) if self.verbatim else self.types
         learned = learn(
             table,
             target=self.target, weight=self.weight, offset=self.offset, drop=self.drop, model=wanted,
-            formula=self.formula, poly=self.poly, types=self.types, text=self.text,
+            formula=self.formula, poly=self.poly, types=types, text=self.text,
             choices=self.choices,
         )  # fmt: skip
+        check_verbatim(learned.encoder, wanted=self.verbatim)
         return learned if self.intercept else replace(learned, encoder=replace(learned.encoder, intercept=False))
+
+    def _as_they_are(self, table: Table) -> Mapping[str, str]:
+        """Return the types, the only column to predict from kept verbatim unless they name one that is."""
+        types = dict(self.types or {})
+        targets = [self.target] if isinstance(self.target, str) else list(self.target or ())
+        apart = {*targets, self.weight, self.offset, *self.drop}
+        left = [name for name in table.names if name not in apart]
+        kept = [name for name, kind in types.items() if kind == VerbatimType.name]
+        if not kept and len(left) == 1 and left[0] not in types:
+            return {left[0]: VerbatimType.name}
+        if len(kept) != 1:
+            raise InputError(
+                f"the kernel compares the texts of one column, and {table.origin} has {', '.join(map(repr, left[:8]))}; name "
+                f"it with --types COLUMN={VerbatimType.name}."
+            )
+        return {**{name: "drop" for name in left if name not in types}, **types}
+
+
+def check_verbatim(encoder: Encoder, *, wanted: bool) -> None:
+    """Refuse texts that are kept as they are where nothing compares texts."""
+    kept = [term.column for term in encoder.terms if isinstance(term, Verbatim)]
+    if kept and not wanted:
+        raise InputError(
+            f"the column {kept[0]!r} is kept {VerbatimType.name}, which only kernels of texts and trees read; leave its type "
+            "out, or read it as words (text)."
+        )
 
 
 def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Dataset:

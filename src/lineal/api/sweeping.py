@@ -201,6 +201,7 @@ def sweep(
         ask = Request.of(model, spelled(family, 1.0), bounds, solver, penalize)
     if family is not None and formula is not None:
         roles = replace(roles, formula=Formula.read(formula))
+    roles = roles.read_by(ask.model.method)
     walk = _by_shape if family is None else _by_strength
     about, losses = walk(dealt, roles, ask, Run(seed, tol, deadline, progress), steps)
     words = LOSSES.get(about.loss.figure, "mean loss")

@@ -140,6 +140,7 @@ def fit(
         positive=positive,
         na=na,
     )
+    roles = roles.read_by(request.model.method)
     dataset = beforehand(run.deadline, lambda: gather(data, roles, request.wanted, parts, test))
     return finish(dataset, request, run) if scheme.name == "direct" else _reduced(dataset, request, run, scheme)
 

@@ -15,11 +15,10 @@ from lineal.cli.opening import DataFile
 from lineal.cli.page import Screen, facts, number
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
-from lineal.cli.roles import typed_marks
+from lineal.cli.roles import pairs, typed_marks
 from lineal.errors import InputError
 from lineal.features.inspecting import inspect
 from lineal.features.recipe import Recipe
-from lineal.features.types.declared_types import pairs
 from lineal.tables.remembered import remembered
 
 BLOCK_BARS: Final = " ▁▂▃▄▅▆▇█"

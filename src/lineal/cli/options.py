@@ -166,7 +166,7 @@ def limit(words: str) -> Callable[[Declared], Declared]:
 
 def columns(command: Declared) -> Declared:
     """Add the options that say what columns are."""
-    types = "What a column is: number, category, boolean, ordinal:LOW<HIGH, date:DMY, text or drop. May be repeated."
+    types = "What a column is: number, category, boolean, ordinal:LOW<HIGH, date:DMY, text, verbatim or drop. May be repeated."
     command = click.option(
         "--max-levels",
         type=click.IntRange(min=1),

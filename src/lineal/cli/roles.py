@@ -8,7 +8,7 @@ from typing import Any
 
 from lineal.errors import InputError
 from lineal.features.recipe import Recipe
-from lineal.features.types.declared_types import pairs
+from lineal.features.types.declared_types import ALL as ALL_TYPES
 from lineal.tables.marked import EVERY
 
 
@@ -50,3 +50,22 @@ def settled(options: Mapping[str, Any], recipe: Path | None) -> dict[str, Any]:
     merged["na"] = {**declared.na, **typed_marks(merged["na"])} or None
     merged["types"] = {**declared.types, **pairs(merged["types"])}
     return merged
+
+
+def pairs(words: tuple[str, ...]) -> dict[str, str]:
+    """Return ``COLUMN=TYPE`` words as a mapping.
+
+    >>> pairs(("size=ordinal:S<M<L", "a=b=category"))
+    {'size': 'ordinal:S<M<L', 'a=b': 'category'}
+    """
+    types: dict[str, str] = {}
+    for word in words:
+        at = max((word.rfind(f"={kind.name}") for kind in ALL_TYPES), default=-1)
+        at = at if at > 0 else word.find("=")
+        if at <= 0:
+            raise InputError(f"--types {word}: write the column and its type, such as --types age=number.")
+        column = word[:at]
+        if column in types:
+            raise InputError(f"--types names the column {column!r} twice; give it one type.")
+        types[column] = word[at + 1 :]
+    return types

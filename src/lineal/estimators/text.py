@@ -15,7 +15,8 @@ from lineal import _core
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
 from lineal.estimators.parameters import flag
-from lineal.features.terms.text import Rows, Text, documents, from_strings, reading, weighed
+from lineal.features.terms.rows import Rows
+from lineal.features.terms.text import Text, documents, from_strings, reading, weighed
 from lineal.features.text.learning import Learner
 from lineal.features.text_options import Options
 from lineal.ground.arrays import Array, Index

@@ -13,7 +13,7 @@ from lineal.features.encoder import Part, needed
 from lineal.features.fingerprint import Fingerprint, Lanes
 from lineal.features.learning import Learned
 from lineal.features.terms import Number
-from lineal.features.terms.text import Rows
+from lineal.features.terms.rows import Rows
 from lineal.features.types.target_type import responses
 from lineal.ground.arrays import Array
 from lineal.sources.memory import Memory

@@ -18,10 +18,10 @@ from lineal.errors import InputError, near
 from lineal.features import terms
 from lineal.features.cells.cells import cell
 from lineal.features.cells.finite import CellError, finite_numbers
-from lineal.features.terms import Category, Number, Numeric, Poly, Single, Term, Text
+from lineal.features.terms import Category, Number, Numeric, Poly, Single, Term
 from lineal.features.terms.members import expect
-from lineal.features.terms.term import design_columns
-from lineal.features.terms.text import Rows
+from lineal.features.terms.rows import Rows
+from lineal.features.terms.term import SparseTerm, design_columns
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.model.powers import Powers
@@ -80,9 +80,9 @@ class Encoder:
         return tuple(term for term in self.terms if isinstance(term, Numeric))
 
     @cached_property
-    def texts(self) -> tuple[Text, ...]:
+    def texts(self) -> tuple[SparseTerm, ...]:
         """The terms that are sparse."""
-        return tuple(term for term in self.terms if isinstance(term, Text))
+        return tuple(term for term in self.terms if isinstance(term, SparseTerm))
 
     @cached_property
     def categories(self) -> tuple[Category, ...]:

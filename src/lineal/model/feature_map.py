@@ -113,3 +113,20 @@ def inputs(design: Design) -> Array | csr_array:
 
         return csr_array(hstack([part.sparse_rows(slice(None)) for part in parts]))
     return np.ascontiguousarray(np.hstack([part.dense() for part in parts]), dtype=np.float64)
+
+
+def texts(inputs: Array | csr_array) -> list[str]:
+    """Return the texts of a column that is kept verbatim: the code points of a row, each plus one, without zeros.
+
+    >>> texts(np.array([[98.0, 99.0, 0.0], [0.0, 0.0, 0.0]]))
+    ['ab', '']
+    """
+    if isinstance(inputs, np.ndarray):
+        return ["".join(chr(int(code) - 1) for code in row[row > 0.0]) for row in inputs]
+    rows = inputs.copy()
+    rows.sort_indices()
+    data = (rows.data - 1.0).astype(np.uint32).astype("<u4")
+    return [
+        data[a:b].tobytes().decode("utf-32-le", "surrogatepass")
+        for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+    ]

@@ -32,6 +32,11 @@ class Method(ABC):
     def read(cls, text: str, rest: str | None) -> Self:
         """Return the method with what stands after its colon (None: no colon); InputError that quotes ``text``."""
 
+    @property
+    def verbatim(self) -> bool:
+        """Whether it reads one column of texts as they are (``feature_map.texts``), and no other."""
+        return False
+
     @abstractmethod
     def fit(self, dataset: Dataset, run: Run) -> tuple[MapFit, Loss, Mapping[str, Any]]:
         """Return what was found on the training rows, the loss that reads its scores, and entries of the report.

@@ -18,6 +18,7 @@ from lineal.features.terms.spline import Spline
 from lineal.features.terms.term import Numeric, Single, Term
 from lineal.features.terms.text import Text
 from lineal.features.terms.text_statistics import TextStatistics
+from lineal.features.terms.verbatim import Verbatim
 from lineal.features.terms.written import Ordinal, Written
 
 ALL: tuple[type[Term], ...] = (
@@ -35,6 +36,7 @@ ALL: tuple[type[Term], ...] = (
     Cycle,
     Text,
     TextStatistics,
+    Verbatim,
     Pair,
     Product,
 )
@@ -65,5 +67,5 @@ def called() -> dict[str, type[Term]]:
 
 __all__ = [
     "ALL", "FUNCTIONS", "Boolean", "Category", "Curve", "Cycle", "Elapsed", "Hashed", "Merged", "Number", "Numeric", "Ordinal",
-    "Pair", "Poly", "Product", "Single", "Spline", "Term", "Text", "TextStatistics", "Written", "called", "read",
+    "Pair", "Poly", "Product", "Single", "Spline", "Term", "Text", "TextStatistics", "Verbatim", "Written", "called", "read",
 ]  # fmt: skip

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.features.terms.members import expect, whole
+from lineal.features.terms.rows import Rows
 from lineal.features.terms.term import Cells, Numeric
-from lineal.features.terms.text import MAX_TERMS, TERM_MAX_CHARACTERS, Rows, Text, documents, reading
+from lineal.features.terms.text import MAX_TERMS, TERM_MAX_CHARACTERS, Text, documents, reading
 from lineal.features.text_options import Options
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass

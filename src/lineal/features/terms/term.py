@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from lineal.features.terms.members import expect
+from lineal.features.terms.rows import Rows
 from lineal.ground.arrays import Array
 
 Cells = tuple[Sequence[str | None], ...]
@@ -125,6 +126,16 @@ class Numeric(Term):
     def raw(self, array: Any) -> Array | None:
         """Return its only column where that is the cells as they are, missing ones and infinities included."""
         return None
+
+
+class SparseTerm(Term):
+    """A term whose columns are those of sparse rows."""
+
+    rank: ClassVar[int] = 1
+
+    @abstractmethod
+    def encode(self, array: Any) -> Rows:
+        """Return the rows of a column of cells."""
 
 
 class Single(Numeric):

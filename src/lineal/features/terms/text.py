@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,8 @@ from lineal import _core
 from lineal.errors import InputError
 from lineal.features.cells.cells import kind, texts
 from lineal.features.terms.members import expect, whole
-from lineal.features.terms.term import Cells, Term
+from lineal.features.terms.rows import Rows
+from lineal.features.terms.term import Cells, SparseTerm
 from lineal.features.text_options import MAX_HASH_BITS, Options
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
@@ -37,54 +38,6 @@ MAX_TERMS: Final = 2**22
 """The most terms that a model file may name."""
 FLOAT32_EXACT_COUNTS: Final = 2**24
 """Counts up to this are exact in single precision."""
-
-
-class Rows(NamedTuple):
-    """Encoded documents in compressed sparse rows; ``unknown`` of the ``terms`` have no column."""
-
-    starts: npt.NDArray[Any]
-    columns: npt.NDArray[Any]
-    values: npt.NDArray[Any]
-    terms: int
-    unknown: int
-
-    def matrix(self, width: int) -> Any:
-        """Return a scipy matrix of ``width`` columns, in 32-bit numbers where they suffice."""
-        from scipy.sparse import csr_matrix
-
-        starts, columns = self.indices()
-        return csr_matrix((self.values, columns, starts), shape=(len(starts) - 1, width))
-
-    def indices(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return starts and columns in one type."""
-        if len(self.columns) < 2**31:
-            return self.starts.astype(np.int32), self.columns
-        return self.starts, self.columns.astype(np.int64)
-
-    @property
-    def size(self) -> int:
-        """Bytes of memory."""
-        return 8 * len(self.starts) + (4 + self.values.itemsize) * len(self.columns)
-
-    @classmethod
-    def none(cls) -> Rows:
-        """Return no rows."""
-        return cls(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), 0, 0)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Rows]) -> Rows:
-        """Return the rows of several parts, one after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        at = np.cumsum([0, *(len(part.columns) for part in parts)])
-        starts = [part.starts[1:] + first for part, first in zip(parts, at, strict=False)]
-        return cls(
-            np.concatenate([np.zeros(1, np.int64), *starts]),
-            np.concatenate([part.columns for part in parts]),
-            np.concatenate([part.values for part in parts]),
-            sum(part.terms for part in parts),
-            sum(part.unknown for part in parts),
-        )
 
 
 def utf8(array: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
@@ -163,7 +116,7 @@ def weighed(rows: Rows, options: Options, scale: Array | None) -> Rows:
 
 
 @dataclass(frozen=True)
-class Text(Term):
+class Text(SparseTerm):
     """The terms of a text column, each a column of a sparse matrix; a missing cell is an empty text.
 
     ``x_ij = times of term j in row i`` (counts), ``1`` where there is any (binary), or
@@ -178,7 +131,6 @@ class Text(Term):
     documents: tuple[int, ...] | None = None
     rows: int = 0
     kind: ClassVar[str] = "text"
-    rank: ClassVar[int] = 1
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from lineal.errors import InputError
 from lineal.features.encoder import column
 from lineal.features.pair_options import FILES, PairOptions, translations
 from lineal.features.terms.pair import SOURCE_OPTIONS, TARGET_OPTIONS, Pair, Side
-from lineal.features.terms.text import Rows, Text
+from lineal.features.terms.rows import Rows
+from lineal.features.terms.text import Text
 from lineal.features.text.learning import Learner
 
 Counts = npt.NDArray[np.int64]

@@ -13,9 +13,9 @@ from lineal.errors import InputError, near
 from lineal.features.cells.dates import Calendar
 from lineal.features.cells.notation import Notation, named
 from lineal.features.pair_options import PairOptions
-from lineal.features.terms import Boolean, Number, Ordinal
+from lineal.features.terms import Boolean, Number, Ordinal, Verbatim
 from lineal.features.types.choices import check_bits, check_levels
-from lineal.features.types.decision import Decision, Reread, marked, without
+from lineal.features.types.decision import Decision, Reread, cells, marked, without
 from lineal.features.types.readings import calendar_of, dated, notation_of, place, where, written
 from lineal.features.types.survey import MAX_LEVELS, Column
 from lineal.features.types.target_type import check_numbers, lacks_text
@@ -311,6 +311,18 @@ class TextType(DeclaredType):
 
 
 @dataclass(frozen=True)
+class VerbatimType(DeclaredType):
+    """Texts as they are, for kernels that compare texts."""
+
+    name: ClassVar[str] = "verbatim"
+
+    def decide(self, survey: Column, table: Table) -> Decision:
+        """Return the decision: whatever the cells are, their text is kept."""
+        why = "texts as they are" + (f"; {cells(survey.missing)} an empty text" if survey.missing else "")
+        return Decision(survey.name, self.name, survey.missing, Verbatim(survey.name), why, declared=self.name)
+
+
+@dataclass(frozen=True)
 class DropType(DeclaredType):
     """No part of the model."""
 
@@ -323,7 +335,7 @@ class DropType(DeclaredType):
 
 
 ALL: tuple[type[DeclaredType], ...] = (
-    NumberType, CategoryType, BooleanType, OrdinalType, DateType, TextType, DropType,
+    NumberType, CategoryType, BooleanType, OrdinalType, DateType, TextType, VerbatimType, DropType,
 )  # fmt: skip
 """Every type that can be declared."""
 
@@ -352,25 +364,6 @@ def declared(types: Mapping[str, str] | None) -> dict[str, DeclaredType]:
     'number'
     """
     return {column: parse(column, spelling) for column, spelling in (types or {}).items()}
-
-
-def pairs(words: tuple[str, ...]) -> dict[str, str]:
-    """Return ``COLUMN=TYPE`` words as a mapping.
-
-    >>> pairs(("size=ordinal:S<M<L", "a=b=category"))
-    {'size': 'ordinal:S<M<L', 'a=b': 'category'}
-    """
-    types: dict[str, str] = {}
-    for word in words:
-        at = max((word.rfind(f"={kind.name}") for kind in ALL), default=-1)
-        at = at if at > 0 else word.find("=")
-        if at <= 0:
-            raise InputError(f"--types {word}: write the column and its type, such as --types age=number.")
-        column = word[:at]
-        if column in types:
-            raise InputError(f"--types names the column {column!r} twice; give it one type.")
-        types[column] = word[at + 1 :]
-    return types
 
 
 def _words(detail: str, separator: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from lineal.verify.terms import (
     spline,
     statistics,
     text,
+    verbatim,
     written,
 )
 
@@ -41,6 +42,7 @@ BY_KIND: Final[dict[str, ModuleType]] = {
     "merged": merged,
     "hashed": hashed,
     "text": text,
+    "verbatim": verbatim,
     "statistics": statistics,
     "pair": pair,
 }
