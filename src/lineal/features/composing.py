@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 from lineal.errors import InputError, near
 from lineal.features import terms
 from lineal.features.formula import EVERY, Factor, Formula
-from lineal.features.terms import Category, Curve, Product, Single, Term
+from lineal.features.terms import Category, Curve, Product, Quadratic, Single, Term
 from lineal.features.terms.curve import Numbers
 from lineal.features.terms.product import MAX_COLUMNS
 from lineal.features.terms.product import Factor as Part
@@ -86,6 +86,9 @@ class Composer:
 
     def _product(self, product: tuple[Factor, ...], margins: set[frozenset[Factor]]) -> Product | Reread:
         parts: list[Part] = []
+        together = terms.called().get(product[0].basis)
+        if together is not None and issubclass(together, Quadratic):
+            return self._quadratic(product)
         for factor in product:
             term = self._part(factor)
             if isinstance(term, Reread):
@@ -100,6 +103,23 @@ class Composer:
             raise InputError(
                 f"{made.column} makes {width} columns, more than {MAX_COLUMNS}; leave it out, or merge levels."
             )
+        return made
+
+    def _quadratic(self, product: tuple[Factor, ...]) -> Product | Reread:
+        """Return the map of several numbers."""
+        parts: list[Part] = []
+        for factor in product:
+            term = self._part(replace(factor, basis=""))
+            if isinstance(term, Reread):
+                return term
+            bare = None if term is None else term.bare()
+            if bare is None or not isinstance(bare, Single) or len(bare.columns) != 1:
+                raise InputError(f"{factor.basis}(...) needs columns of numbers; {factor.name!r} is not one.")
+            parts.append(bare)
+        made = Quadratic(tuple(parts))
+        width = len(made.columns)
+        if width > MAX_COLUMNS:
+            raise InputError(f"{made.spelled} makes {width} columns, more than {MAX_COLUMNS}; use a kernel instead.")
         return made
 
     def _part(self, factor: Factor) -> Part | Reread | None:

@@ -211,6 +211,8 @@ class _Reader:
             right = self.power()
             if _NOTHING in (*products, *right) or [()] in (products, right):
                 self.fail("0 and 1 stand for the intercept and cannot be multiplied", at)
+            if any(map(_together, (*products, *right))):
+                self.fail("a map of several columns can only be added", at)
             mixed = _crossed(products, right)
             products = _distinct([*products, *right, *mixed]) if sign.text == "*" else mixed
         return products
@@ -227,6 +229,8 @@ class _Reader:
             self.fail(
                 "a power of one term is the term itself; for powers of a column write poly(column, degree)", token
             )
+        if any(map(_together, base)) and int(token.text) > 1:
+            self.fail("a map of several columns can only be added", token)
         result = base
         for _ in range(int(token.text) - 1):
             result = _distinct([*result, *_crossed(result, base)])
@@ -247,7 +251,29 @@ class _Reader:
             return [()] if token.text == "1" else [_NOTHING]
         if token.kind not in ("name", "quoted"):
             self.fail("a column or a function was expected here")
+        called = terms.called().get(token.text)
+        if called is not None and called.several and token.kind == "name" and self.tokens[self.place + 1].text == "(":
+            return [self.several(called, token)]
         return [(self.factor(),)]
+
+    def several(self, called: type[terms.Term], token: _Token) -> Product:
+        """Read a call of a term that takes several columns: a product of factors of its name."""
+        self.place += 2
+        factors: list[Factor] = []
+        while True:
+            at = self.next
+            inner = self.factor()
+            if inner.basis:
+                self.fail(f"{inner.basis}(...) makes several columns and cannot stand inside {token.text}(...)", at)
+            if Factor(inner.column, inner.functions, token.text) in factors:
+                self.fail("this column is there already", at)
+            factors.append(Factor(inner.column, inner.functions, token.text))
+            if self.accept(",") is None:
+                break
+        self.expect(")", f"a ')' is missing; it is written {called.usage}")
+        if len(factors) < 2:
+            self.fail(f"a second column is missing; it is written {called.usage}", token)
+        return tuple(factors)
 
     def factor(self) -> Factor:
         """Read a column or a call."""
@@ -263,6 +289,8 @@ class _Reader:
             close = get_close_matches(token.text, functions, 1)
             hint = f"did you mean {close[0]}" if close else f"the functions are {', '.join(functions)}"
             self.fail(f"there is no function {token.text!r}; {hint}", token)
+        if called is not None and called.several:
+            self.fail(f"{called.usage} makes several columns and can only be added", token)
         inner_at = self.next
         inner = self.factor()
         if inner.basis:
@@ -308,6 +336,11 @@ class _Reader:
 
 _NOTHING: Final[Product] = (Factor("0", ("0",)),)
 """What 0 stands for until the sum takes the intercept away."""
+
+
+def _together(product: Product) -> bool:
+    """Whether a product stands for a term that takes several columns."""
+    return any(factor.basis and terms.called()[factor.basis].several for factor in product)
 
 
 def _crossed(left: Sequence[Product], right: Sequence[Product]) -> list[Product]:

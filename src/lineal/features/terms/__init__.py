@@ -14,6 +14,7 @@ from lineal.features.terms.number import Number
 from lineal.features.terms.pair import Pair
 from lineal.features.terms.poly import Poly
 from lineal.features.terms.product import Product
+from lineal.features.terms.quadratic import Quadratic
 from lineal.features.terms.spline import Spline
 from lineal.features.terms.term import Numeric, Single, Term
 from lineal.features.terms.text import Text
@@ -39,6 +40,7 @@ ALL: tuple[type[Term], ...] = (
     Verbatim,
     Pair,
     Product,
+    Quadratic,
 )
 """Every term. Whoever needs a list of kinds, of functions or of words asks here."""
 
@@ -60,12 +62,13 @@ def called() -> dict[str, type[Term]]:
     """Return the terms that a formula calls by name.
 
     >>> list(called())
-    ['C', 'poly', 'spline']
+    ['C', 'poly', 'spline', 'quadratic']
     """
     return {term.usage.partition("(")[0]: term for term in ALL if term.usage}
 
 
 __all__ = [
     "ALL", "FUNCTIONS", "Boolean", "Category", "Curve", "Cycle", "Elapsed", "Hashed", "Merged", "Number", "Numeric", "Ordinal",
-    "Pair", "Poly", "Product", "Single", "Spline", "Term", "Text", "TextStatistics", "Verbatim", "Written", "called", "read",
+    "Pair", "Poly", "Product", "Quadratic", "Single", "Spline", "Term", "Text", "TextStatistics", "Verbatim", "Written",
+    "called", "read",
 ]  # fmt: skip

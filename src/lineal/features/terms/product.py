@@ -30,6 +30,7 @@ class Product(Numeric):
 
     factors: tuple[Factor, ...]
     kind: ClassVar[str] = "product"
+    most: ClassVar[int] = 10
 
     @property
     def column(self) -> str:
@@ -61,6 +62,11 @@ class Product(Numeric):
         """Names of the design columns."""
         return tuple(_product(names) for names in product(*(factor.columns for factor in self.factors)))
 
+    @property
+    def width(self) -> int:
+        """How many columns it makes."""
+        return prod(len(factor.columns) for factor in self.factors)
+
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the products for every row; return how many cells were unknown."""
         products, unknown = np.ones((len(out), 1)), 0
@@ -78,7 +84,7 @@ class Product(Numeric):
     @classmethod
     def from_dict(cls, data: Any) -> Product:
         """Return the term of a model file, or refuse the file naming what is wrong."""
-        expect(set(data) == {"kind", "factors"}, "has a product with other members than its factors")
+        expect(set(data) == {"kind", "factors"}, f"has a {cls.kind} with other members than its factors")
         return cls.read(data)
 
     @classmethod
@@ -88,17 +94,20 @@ class Product(Numeric):
 
         listed = data["factors"]
         expect(
-            isinstance(listed, list) and 2 <= len(listed) <= 10, "has a product of fewer than 2 or more than 10 factors"
+            isinstance(listed, list) and 2 <= len(listed) <= cls.most,
+            f"has a {cls.kind} of fewer than 2 or more than {cls.most} factors",
         )
         factors: list[Factor] = []
         for one in listed:
-            expect(isinstance(one, dict) and one.get("kind") != cls.kind, "has a product within a product")
+            nested = not isinstance(one, dict) or one.get("kind") in ("product", "quadratic")
+            expect(not nested, "has a product within a product")
             factor = terms.read(one)
             if not (factor.is_factor and isinstance(factor, Factor)):
                 raise ModelFileError("the encoder in the model file has a product of what cannot be multiplied.")
             factors.append(factor)
-        expect(prod(len(one.columns) for one in factors) <= MAX_COLUMNS, "has a product of too many columns")
-        return cls(tuple(factors))
+        term = cls(tuple(factors))
+        expect(term.width <= MAX_COLUMNS, f"has a {cls.kind} of too many columns")
+        return term
 
     @classmethod
     def example(cls) -> tuple[Product, Cells]:

@@ -49,7 +49,7 @@ def _leaves(term: Term) -> Sequence[Term]:
 def counted(term: Term, found: Medians) -> Term:
     """Return a term whose missing cells have no column, and count as the median where there is one."""
     if isinstance(term, Product):
-        return Product(tuple(counted(factor, found) for factor in term.factors))  # type: ignore[misc]
+        return replace(term, factors=tuple(counted(factor, found) for factor in term.factors))  # type: ignore[misc]
     bare = term.bare()
     if isinstance(term, Single) and term in found:
         return replace(bare, fill=found[term])  # type: ignore[type-var]

@@ -9,7 +9,7 @@ from typing import Any
 
 from lineal.container import digest
 from lineal.errors import ModelFileError
-from lineal.verify.terms import BY_KIND, PRODUCT, inputs
+from lineal.verify.terms import BY_KIND, PRODUCT, TOGETHER, inputs
 from lineal.verify.terms import names as term_names
 
 INTERCEPT = "(intercept)"
@@ -221,13 +221,17 @@ def _terms(meta: Mapping[str, Any], columns: list[str]) -> list[dict[str, Any]]:
         ]
     terms = field(meta, "encoder.terms", list)
     for term in terms:
-        if field(term, "kind", str) != PRODUCT:
+        kind = field(term, "kind", str)
+        if kind not in TOGETHER:
             _check_term(term)
             continue
-        if set(term) != {"kind", "factors"} or not 2 <= len(field(term, "factors", list)) <= 10:
-            raise ModelFileError("a product term must have 2 to 10 factors, and no other field.")
+        most = 10 if kind == PRODUCT else 140
+        if set(term) != {"kind", "factors"} or not 2 <= len(field(term, "factors", list)) <= most:
+            raise ModelFileError(f"a {kind} term must have 2 to {most} factors, and no other field.")
         for factor in term["factors"]:
             _check_term(factor)
+            if kind != PRODUCT and len(term_names(factor)) != 1:
+                raise ModelFileError(f"a factor of a {kind} term must be one column.")
     return list(terms)
 
 

@@ -21,6 +21,7 @@ from lineal.verify.terms import (
     pair,
     poly,
     product,
+    quadratic,
     spline,
     statistics,
     text,
@@ -54,11 +55,13 @@ PAIR: Final = "pair"
 """The kind of a term that takes two columns, ``source`` and ``target``."""
 PRODUCT: Final = "product"
 """The kind of a term that has ``factors``, terms of the kinds above."""
+TOGETHER: Final[dict[str, ModuleType]] = {PRODUCT: product, "quadratic": quadratic}
+"""Terms of ``factors``, each with names(parts) and values(parts) of the columns of its factors."""
 
 
 def factors(term: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the factors of a product, or the term itself."""
-    return list(term["factors"]) if term["kind"] == PRODUCT else [term]
+    """Return the factors of a product or a map of several columns, or the term itself."""
+    return list(term["factors"]) if term["kind"] in TOGETHER else [term]
 
 
 def inputs(term: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -75,7 +78,7 @@ def inputs(term: Mapping[str, Any]) -> list[tuple[str, str]]:
 def names(term: Mapping[str, Any]) -> list[str]:
     """Return the design columns of a term."""
     parts = [list(BY_KIND[factor["kind"]].names(factor)) for factor in factors(term)]
-    return product.names(parts) if term["kind"] == PRODUCT else parts[0]
+    return list(TOGETHER[term["kind"]].names(parts)) if term["kind"] in TOGETHER else parts[0]
 
 
 def values(term: Mapping[str, Any], columns: Mapping[str, cells.Column]) -> list[Array]:
@@ -83,7 +86,7 @@ def values(term: Mapping[str, Any], columns: Mapping[str, cells.Column]) -> list
     if term["kind"] == PAIR:
         return pair.values(term, columns)
     parts = [list(BY_KIND[factor["kind"]].values(factor, columns[factor["column"]])) for factor in factors(term)]
-    return product.values(parts) if term["kind"] == PRODUCT else parts[0]
+    return list(TOGETHER[term["kind"]].values(parts)) if term["kind"] in TOGETHER else parts[0]
 
 
 class Learner:
