@@ -17,10 +17,9 @@ from lineal.cli.output import apart
 from lineal.cli.page import Screen, facts, number
 from lineal.cli.plain_model import text as json_text
 from lineal.cli.progress import Watch
-from lineal.cli.roles import typed_marks
+from lineal.cli.roles import pairs, typed_marks
 from lineal.errors import InputError
 from lineal.features.types.choices import Choices
-from lineal.features.types.declared_types import pairs
 from lineal.ground.arrays import Array
 from lineal.ground.memory import free_memory
 from lineal.kernels import Kernel, MercerTest
