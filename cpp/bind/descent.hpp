@@ -36,13 +36,13 @@ public:
     double baseline_value() const { return fit_.baseline_value; }
     double value() const { return here().value; }
     double error() const { return here().error; }
-    double estimate() const { return fit_.walked.estimates.back(); }
+    double estimate() const { return fit_.steps.estimates.back(); }
     nb::object mean() const { return array_of(fit_.mean, {p_}); }
     nb::object scatter() const { return array_of(fit_.scatter, {p_}); }
     nb::object largest() const { return array_of(fit_.largest, {p_}); }
     nb::object target() const { return array_of(fit_.target, {k_}); }
-    nb::object start() const { return point(fit_.walked.coefs.begin()); }
-    nb::object coef() const { return point(fit_.walked.coefs.end() - p_ * k_); }
+    nb::object start() const { return point(fit_.steps.coefs.begin()); }
+    nb::object coef() const { return point(fit_.steps.coefs.end() - p_ * k_); }
     nb::object gradient() const { return point(here().gradient.begin()); }
     nb::object slope() const { return array_of(here().slope, {k_}); }
     nb::object hessian() const { return array_of(here().hessian, {1, p_, p_}); }
@@ -53,12 +53,12 @@ public:
         const double condition = factor.make(here().hessian.data(), p_) > 0 ? factor.spread(out.data) : 0;
         return nb::make_tuple(out.array, condition);
     }
-    nb::object values() const { return nb::cast(fit_.walked.values); }
-    nb::object estimates() const { return nb::cast(fit_.walked.estimates); }
-    nb::object passes() const { return nb::cast(fit_.walked.passes); }
+    nb::object values() const { return nb::cast(fit_.steps.values); }
+    nb::object estimates() const { return nb::cast(fit_.steps.estimates); }
+    nb::object passes() const { return nb::cast(fit_.steps.passes); }
 
 private:
-    const Here& here() const { return fit_.walked.here; }
+    const Here& here() const { return fit_.steps.here; }
     template <class Place>
     nb::object point(Place first) const {
         const Output out({p_, k_});

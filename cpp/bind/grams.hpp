@@ -35,8 +35,8 @@ nb::tuple lone(const PyRows& self) {
     return found ? nb::make_tuple(found->part.columns, found->part.single ? 4 : 8) : nb::make_tuple(0, 0);
 }
 
-nb::object rough(const PyRows& self, nb::handle weight_array, double unit, nb::handle y_array, const Numbers& centre,
-                 const Numbers& factor) {
+nb::object float32_gram(const PyRows& self, nb::handle weight_array, double unit, nb::handle y_array, const Numbers& centre,
+                        const Numbers& factor) {
     const Rows& rows = self.rows();
     const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
     const Input y(y_array, "y", {rows.rows(), -1});
@@ -46,7 +46,7 @@ nb::object rough(const PyRows& self, nb::handle weight_array, double unit, nb::h
     const double* const middle = data_of(centre, static_cast<std::size_t>(size), "centre");
     const double* const times = data_of(factor, static_cast<std::size_t>(size), "factor");
     const Output gram({size, size});
-    without_lock([&] { rows.rough(team(), matrix_of(weight), unit, y.matrix(), middle, times, gram.data); });
+    without_lock([&] { rows.float32_gram(team(), matrix_of(weight), unit, y.matrix(), middle, times, gram.data); });
     return gram.array;
 }
 

@@ -303,9 +303,9 @@ NB_MODULE(_core, m) {
              nb::arg("n_columns"))
         .def(nb::init<nb::object, Index, Index>(), nb::arg("whole"), nb::arg("first"), nb::arg("last"))
         .def("pick", pick_columns, nb::arg("columns"))
-        .def("lengthwise", lengthwise_moments, nb::arg("weight").none() = nb::none())
-        .def("lengthwise_times", lengthwise_times, nb::arg("values"))
-        .def("lengthwise_spread", lengthwise_spread, nb::arg("coef"));
+        .def("column_moments", moments_of_columns, nb::arg("weight").none() = nb::none())
+        .def("times_columns", columns_times, nb::arg("values"))
+        .def("spread_columns", columns_spread, nb::arg("coef"));
     nb::class_<CodesPart, Held>(m, "Codes", "One column of ones per level, stored as int32 codes; -1 is a row of zeros.")
         .def(nb::init<nb::object, Index>(), nb::arg("codes"), nb::arg("n_levels"));
 
@@ -331,7 +331,7 @@ NB_MODULE(_core, m) {
         .def("chances", chances, nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("moments", moments, nb::arg("weight").none() = nb::none())
         .def("products", products, nb::arg("weight").none(), nb::arg("y"))
-        .def("rough", rough, nb::arg("weight").none(), nb::arg("unit"), nb::arg("y"), nb::arg("centre"), nb::arg("factor"))
+        .def("float32_gram", float32_gram, nb::arg("weight").none(), nb::arg("unit"), nb::arg("y"), nb::arg("centre"), nb::arg("factor"))
         .def("gram_dd", gram_dd, nb::arg("weight").none(), nb::arg("y"))
         .def("dependence", dependence, nb::arg("high"), nb::arg("low"))
         .def("small_fit", small_fit_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("square"), nb::arg("farthest"),

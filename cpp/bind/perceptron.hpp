@@ -111,7 +111,7 @@ double presented(Presenter& self, nb::object order, Index length, const Kept& co
     e.longest = longest;
     e.measure = measure;
     e.within = within > 0 && std::isfinite(within) ? within : 0;
-    e.rough = self.outputs == 1 && e.length - e.at > 1;  // after a single row its scores may be asked for
+    e.signs_only = self.outputs == 1 && e.length - e.at > 1;  // after a single row its scores may be asked for
     self.eta.resize(static_cast<std::size_t>(Presentation::ROWS * self.outputs));
     std::vector<double> sums(static_cast<std::size_t>(e.across ? 0 : 8 * self.outputs));
     e.eta = self.eta.data();

@@ -48,14 +48,15 @@ nb::tuple pick_columns(const SparsePart& self, const nb::ndarray<const std::int6
 }
 
 // Every row of the part is a column: the sum of the weights, mean, scatter and largest |x| of each.
-nb::tuple lengthwise_moments(const SparsePart& self,
+nb::tuple moments_of_columns(const SparsePart& self,
                              const std::optional<nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>& weight) {
     const Part& part = self.part;
     if (weight && static_cast<Index>(weight->size()) != part.columns) throw nb::value_error("there must be one weight for every row");
     const std::size_t count = static_cast<std::size_t>(part.rows);
     std::unique_ptr<double[]> mean(new double[count]), scatter(new double[count]), largest(new double[count]);
     double sum = 0;
-    without_lock([&] { sum = lengthwise(team(), part, weight ? weight->data() : nullptr, {mean.get(), scatter.get(), largest.get()}); });
+    without_lock(
+        [&] { sum = column_moments(team(), part, weight ? weight->data() : nullptr, {mean.get(), scatter.get(), largest.get()}); });
     return nb::make_tuple(sum, owning(std::move(mean), count), owning(std::move(scatter), count), owning(std::move(largest), count));
 }
 
@@ -70,18 +71,18 @@ nb::object plain(std::size_t rows, std::size_t columns, Work work) {
     return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<2>>(data, {rows, columns}, owner));
 }
 
-nb::object lengthwise_times(const SparsePart& self, const Table& values) {
+nb::object columns_times(const SparsePart& self, const Table& values) {
     const Part& part = self.part;
     if (static_cast<Index>(values.shape(0)) != part.columns) throw nb::value_error("there must be numbers for every row");
     return plain(static_cast<std::size_t>(part.rows), values.shape(1),
-                 [&](double* out) { times_lengthwise(team(), part, values.data(), static_cast<Index>(values.shape(1)), out); });
+                 [&](double* out) { times_columns(team(), part, values.data(), static_cast<Index>(values.shape(1)), out); });
 }
 
-nb::object lengthwise_spread(const SparsePart& self, const Table& coef) {
+nb::object columns_spread(const SparsePart& self, const Table& coef) {
     const Part& part = self.part;
     if (static_cast<Index>(coef.shape(0)) != part.rows) throw nb::value_error("there must be coefficients for every column");
     return plain(static_cast<std::size_t>(part.columns), coef.shape(1),
-                 [&](double* out) { spread_lengthwise(team(), part, coef.data(), static_cast<Index>(coef.shape(1)), out); });
+                 [&](double* out) { spread_columns(team(), part, coef.data(), static_cast<Index>(coef.shape(1)), out); });
 }
 
 }  // namespace

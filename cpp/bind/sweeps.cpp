@@ -75,7 +75,7 @@ Index walk_gram(const In& gram, const In& origin, const In& linear, const In& sq
     expect(found, strengths.size() * size, "found");
     if (done < 0 || static_cast<std::size_t>(done) > strengths.size())
         throw nb::value_error("more points are done than there are strengths");
-    Walk walk{gram.data(),
+    Path path{gram.data(),
               origin.data(),
               static_cast<Index>(size),
               charges_of(linear, square, lower, upper, size),
@@ -90,7 +90,7 @@ Index walk_gram(const In& gram, const In& origin, const In& linear, const In& sq
               found.data(),
               done};
     const nb::gil_scoped_release release;
-    return sweeps().walk(walk);
+    return sweeps().follow(path);
 }
 
 template <class T>

@@ -11,7 +11,7 @@
 #include "cells.hpp"
 #include "columns.hpp"
 #include "presenting.hpp"
-#include "rough.hpp"
+#include "float32_gram.hpp"
 #include "teams.hpp"
 #include "text.hpp"
 
@@ -232,8 +232,8 @@ void check_small_fit(const Design& d, Index k, Loss loss) {
     SmallFit found;
     if (!small_fit(rows, Team{3, {}}, request, square.data(), 1e100, asked, found))
         return;  // a column may be zero in all rows that count, or one class
-    const double* coef = found.walked.coefs.data() + found.walked.coefs.size() - static_cast<std::size_t>(p * k);
-    bool good = found.walked.values.back() <= found.baseline_value;
+    const double* coef = found.steps.coefs.data() + found.steps.coefs.size() - static_cast<std::size_t>(p * k);
+    bool good = found.steps.values.back() <= found.baseline_value;
     for (Index j = 0; j < p; ++j)
         for (Index c = 0; c < k; ++c) {
             double sum = square[Design::at(j)] * coef[j * k + c];

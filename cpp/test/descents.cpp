@@ -8,7 +8,7 @@
 #include "rowwise/ascent.hpp"
 #include "rowwise/epochs.hpp"
 #include "paths/sweeps.hpp"
-#include "lengthwise.hpp"
+#include "csc_ops.hpp"
 
 namespace {
 
@@ -53,11 +53,11 @@ void check_sweeps(Index m) {
     const std::vector<double> strengths{4.0, 1.0, 0.25};
     std::vector<double> coef(Design::at(m)), found(Design::at(3 * m));
     gradient = origin;
-    Walk walk{
+    Path path{
         q.gram.data(),   origin.data(), m, charges, strengths.data(), 3, 100.0, 1e-13, 0.0, 30.0 * static_cast<double>(m), coef.data(),
         gradient.data(), found.data(),  0};
-    for (int calls = 0; walk.done < 3 && calls < 100000; ++calls) sweeps().walk(walk);
-    CHECK(walk.done == 3);
+    for (int calls = 0; path.done < 3 && calls < 100000; ++calls) sweeps().follow(path);
+    CHECK(path.done == 3);
     for (Index k = 0; k < 3; ++k) {
         const std::vector<double> point(found.begin() + k * m, found.begin() + (k + 1) * m);
         const double s = strengths[Design::at(k)];
@@ -297,8 +297,8 @@ void check_descents() {
         for (const Index p : {1, 8, 19, 40})
             for (const bool single : {false, true}) check_in_place(Design(n, p, single, p > 8, false), {2, {}});
     for (const Index points : {1, 3, 8, 17, 40}) {
-        check_lengthwise(3, 5, points, 1);
-        check_lengthwise(2000, 60, points, 2);
+        check_csc_ops(3, 5, points, 1);
+        check_csc_ops(2000, 60, points, 2);
         check_foresight(9, points);
     }
     for (const Index m : {1, 2, 7, 33}) {

@@ -30,7 +30,7 @@ void check_perceptron(const Design& d, Index k, bool across, bool averaged, bool
     e.drift = averaged ? drift.data() : nullptr;
     e.longest = Index{1} << 60;
     e.log = logged ? log.data() : nullptr;
-    e.rough = k == 1 && !logged;
+    e.signs_only = k == 1 && !logged;
     e.room = e.length;
     e.measure = true;
     e.eta = eta.data();

@@ -65,14 +65,14 @@ def test_products_with_columns(points, dtype):
 
 def test_products_have_the_same_bits_for_any_number_of_threads():
     rng = np.random.default_rng(0)
-    part = Sparse(sparse.random_array((4000, 3000), density=0.05, format="csc", rng=rng)).lengthwise
+    part = Sparse(sparse.random_array((4000, 3000), density=0.05, format="csc", rng=rng)).csc_part
     values, coef = rng.normal(size=(4000, 6)), rng.normal(size=(3000, 6))
     found = []
     try:
         for threads in (1, 2, 3):
             _core.set_threads(threads)
             found.append(
-                (part.lengthwise_times(values), part.lengthwise_spread(coef), *part.lengthwise(values[:, 0] ** 2))
+                (part.times_columns(values), part.spread_columns(coef), *part.column_moments(values[:, 0] ** 2))
             )
     finally:
         _core.set_threads(0)
@@ -94,11 +94,11 @@ def test_rows_of_columns_are_made_when_asked_for():
 
 
 def test_shapes_that_do_not_fit_are_refused():
-    part = Sparse(sparse.csc_array(np.eye(3))).lengthwise
+    part = Sparse(sparse.csc_array(np.eye(3))).csc_part
     for call, given in (
-        (part.lengthwise, np.ones(4)),
-        (part.lengthwise_times, np.ones((4, 1))),
-        (part.lengthwise_spread, np.ones((4, 1))),
+        (part.column_moments, np.ones(4)),
+        (part.times_columns, np.ones((4, 1))),
+        (part.spread_columns, np.ones((4, 1))),
     ):
         with pytest.raises(ValueError, match="for every"):
             call(given)

@@ -220,7 +220,7 @@ def test_products_are_within_the_rounding_of_their_terms() -> None:
     rng = np.random.default_rng(5)
     x, y, weight = rng.standard_t(3, size=(30_000, 70)), rng.normal(size=(30_000, 2)), rng.uniform(size=30_000)
     z = np.hstack([x, y])
-    found = _core.Rows([_core.Ones(len(x)), _core.Dense(x)]).rough(weight, 0.5, y, np.zeros(72), np.ones(72))
+    found = _core.Rows([_core.Ones(len(x)), _core.Dense(x)]).float32_gram(weight, 0.5, y, np.zeros(72), np.ones(72))
     terms = (np.abs(z) * (weight / 0.5)[:, None]).T @ np.abs(z)
     assert np.all(np.abs(found - (z * (weight / 0.5)[:, None]).T @ z) <= 600 * 2.0**-24 * terms)
     assert np.array_equal(found, found.T)
@@ -232,11 +232,11 @@ def test_the_core_refuses_what_it_cannot_multiply() -> None:
     assert many.lone == (0, 0)
     assert _core.Rows([_core.Ones(40), _core.Dense(x.astype(np.float32))]).lone == (4, 4)
     with pytest.raises(ValueError, match="need one dense array"):
-        many.rough(None, 1.0, y, np.ones(9), np.ones(9))
+        many.float32_gram(None, 1.0, y, np.ones(9), np.ones(9))
     plain = _core.Rows([_core.Dense(x)])
     with pytest.raises(ValueError, match="unit must be above 0"):
-        plain.rough(None, 0.0, y, one, one)
+        plain.float32_gram(None, 0.0, y, one, one)
     with pytest.raises(ValueError, match="factor"):
-        plain.rough(None, 1.0, y, one, np.ones(4))
+        plain.float32_gram(None, 1.0, y, one, np.ones(4))
     with pytest.raises(ValueError, match="y"):
-        plain.rough(None, 1.0, y[:3], one, one)
+        plain.float32_gram(None, 1.0, y[:3], one, one)

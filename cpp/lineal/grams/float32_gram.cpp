@@ -49,8 +49,8 @@ void assemble(const Team& team, const double* sums, Index groups, Index columns,
 
 }  // namespace
 
-void Rows::rough(const Team& team, const Matrix& weight, double unit, const Matrix& y, const double* centre, const double* factor,
-                 double* out) const {
+void Rows::float32_gram(const Team& team, const Matrix& weight, double unit, const Matrix& y, const double* centre, const double* factor,
+                        double* out) const {
     const Part& x = lone()->part;
     const Index own = x.columns, columns = own + y.columns, groups = (columns + 15) / 16;
     const std::vector<Part> all = beside(y);

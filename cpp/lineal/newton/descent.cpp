@@ -118,13 +118,13 @@ Value objective(const Passes& passes, const Charges& charges, const Matrix& coef
 
 namespace {
 
-class Walk {
+class NewtonSteps {
 public:
-    Walk(const Passes& passes, const Descent& asked, Walked& walked)
+    NewtonSteps(const Passes& passes, const Descent& asked, Steps& steps)
         : passes_(passes),
           asked_(asked),
-          walked_(walked),
-          here_(walked.here),
+          steps_(steps),
+          here_(steps.here),
           p_(passes.rows.columns()),
           k_(passes.request.outputs),
           parts_(passes.request.loss == Loss::squared ? 1 : k_),
@@ -135,16 +135,16 @@ public:
 
     void run(const double* coef) {
         std::vector<double> now(coef, coef + p_ * k_);
-        walked_.coefs = now;
+        steps_.coefs = now;
         for (Index step = 0;; ++step) {
             if ((step == 0 || !constant_) && !factor()) return;
             const double fall = solve(), enough = asked_.share * (asked_.baseline - here_.value);
-            walked_.values.push_back(here_.value);
-            walked_.estimates.push_back(0.5 * fall);
-            walked_.passes.push_back(walked_.count);
+            steps_.values.push_back(here_.value);
+            steps_.estimates.push_back(0.5 * fall);
+            steps_.passes.push_back(steps_.count);
             if (std::fabs(0.5 * fall) <= enough || step == asked_.most) return;
             if (!search(now, fall)) return;
-            walked_.coefs.insert(walked_.coefs.end(), now.begin(), now.end());
+            steps_.coefs.insert(steps_.coefs.end(), now.begin(), now.end());
         }
     }
 
@@ -209,12 +209,12 @@ private:
             objective(passes_, asked_.charges, b, h, out.slope.data(), out.gradient.data(), h ? out.hessian.data() : nullptr);
         out.value = found.value;
         out.error = found.error;
-        ++walked_.count;
+        ++steps_.count;
     }
 
     const Passes& passes_;
     const Descent& asked_;
-    Walked& walked_;
+    Steps& steps_;
     Here& here_;
     const Index p_, k_, parts_;
     const bool constant_;
@@ -224,6 +224,6 @@ private:
 
 }  // namespace
 
-void descend(const Passes& passes, const Descent& asked, const double* coef, Walked& walked) { Walk(passes, asked, walked).run(coef); }
+void descend(const Passes& passes, const Descent& asked, const double* coef, Steps& steps) { NewtonSteps(passes, asked, steps).run(coef); }
 
 }  // namespace lineal

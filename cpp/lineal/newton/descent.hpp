@@ -53,7 +53,7 @@ struct Descent {
     Index most = 0;                  // steps
 };
 
-struct Walked {
+struct Steps {
     std::vector<double> coefs;              // [points][p][k]: the start and every point after it
     std::vector<double> values, estimates;  // of the points at which a step was computed
     std::vector<Index> passes;              // before each of them
@@ -61,7 +61,7 @@ struct Walked {
     Here here;                              // at the last point
 };
 
-// Steps from `coef`, whose evaluation is `walked.here`, until near enough, no factor, no descent, or `most` steps.
-void descend(const Passes& passes, const Descent& asked, const double* coef, Walked& walked);
+// Steps from `coef`, whose evaluation is `steps.here`, until near enough, no factor, no descent, or `most` steps.
+void descend(const Passes& passes, const Descent& asked, const double* coef, Steps& steps);
 
 }  // namespace lineal

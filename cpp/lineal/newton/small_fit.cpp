@@ -15,7 +15,8 @@ double constant_of(Loss loss, double mean) {
     return loss == Loss::poisson ? std::log(mean) : mean;
 }
 
-// The mean of each target and the null fit; false where a weight is invalid, a target outside the loss's domain, or the null fit too far out.
+// The mean of each target and the null fit; false where a weight is invalid, a target outside the loss's domain, or the null fit too far
+// out.
 bool constants(const Request& request, double farthest, SmallFit& out) {
     const Matrix &y = request.y, &weight = request.weight;
     const bool any = request.loss == Loss::squared;
@@ -55,7 +56,7 @@ bool small_fit(const Rows& rows, const Team& team, const Request& request, const
         if (!(top >= 1 / farthest && top <= farthest && std::isfinite(out.mean[at(j)]))) return false;
     }
     if (!constants(request, farthest, out)) return false;
-    Here& here = out.walked.here;
+    Here& here = out.steps.here;
     here.gradient.resize(at(p * k));
     here.slope.resize(at(k));
     here.hessian.resize(at(p * p));
@@ -66,9 +67,9 @@ bool small_fit(const Rows& rows, const Team& team, const Request& request, const
         objective(passes, asked.charges, Matrix{start.data(), p, k, k, 1}, p, here.slope.data(), here.gradient.data(), here.hessian.data());
     here.value = out.baseline_value = asked.baseline = value.value;
     here.error = value.error;
-    descend(passes, asked, start.data(), out.walked);
+    descend(passes, asked, start.data(), out.steps);
     // fewer: a factor is missing at the last point
-    return static_cast<Index>(out.walked.values.size()) * p * k == static_cast<Index>(out.walked.coefs.size());
+    return static_cast<Index>(out.steps.values.size()) * p * k == static_cast<Index>(out.steps.coefs.size());
 }
 
 }  // namespace lineal

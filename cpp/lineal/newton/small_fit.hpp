@@ -14,7 +14,7 @@ struct SmallFit {
     std::vector<double> mean, scatter, largest;  // [p]
     std::vector<double> target, constant;        // [k] the mean of each target, and the null fit
     double baseline_value = 0;
-    Walked walked;  // from the null fit to the coefficients
+    Steps steps;  // from the null fit to the coefficients
 };
 
 // Minimises (1/S) sum s loss + sum square_j |b_j|^2 / 2, the first column being ones and the only one with square_j = 0, with squared,

@@ -32,7 +32,7 @@ inline V scores(const T* const* x, Index n, const double* w) {
 }
 
 template <class T>
-void straight(const Part& part, const Selection& rows, const double* coef, double constant, double* eta) {
+void inplace_matvec(const Part& part, const Selection& rows, const double* coef, double constant, double* eta) {
     for (Index i = 0; i < rows.count; i += W) {
         const T* x[W];
         // the last row stands in for those that are not there
@@ -41,11 +41,11 @@ void straight(const Part& part, const Selection& rows, const double* coef, doubl
     }
 }
 
-void straight(const Part& part, const Selection& rows, const double* coef, double constant, double* eta) {
+void inplace_matvec(const Part& part, const Selection& rows, const double* coef, double constant, double* eta) {
     if (part.single)
-        straight<float>(part, rows, coef, constant, eta);
+        inplace_matvec<float>(part, rows, coef, constant, eta);
     else
-        straight<double>(part, rows, coef, constant, eta);
+        inplace_matvec<double>(part, rows, coef, constant, eta);
 }
 
 // Columns `from` ... `from` + count - 1 of a row as N vectors, the last one filled up with zeros.
@@ -194,7 +194,7 @@ bool pair(const double* mean, Index count, double* out) {
 namespace lineal::LINEAL_LEVEL {
 
 void add_inplace_matvec(Kernels& table) {
-    table.straight = ::straight;
+    table.inplace_matvec = ::inplace_matvec;
     table.pull = ::pull;
     table.spread = ::spread;
     table.pair = ::pair;

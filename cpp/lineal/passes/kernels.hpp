@@ -142,7 +142,7 @@ struct Kernels {
     void (*bend)(LossBlock& block);
 
     // eta[i] += constant + x_i.coef of a dense part whose rows have no gaps, read where they lie
-    void (*straight)(const Part& part, const Selection& rows, const double* coef, double constant, double* eta);
+    void (*inplace_matvec)(const Part& part, const Selection& rows, const double* coef, double constant, double* eta);
     // gradient[j] += sum_i values[i] x_ij of such a part
     void (*pull)(const Part& part, const Selection& rows, const double* values, double* gradient);
     // of such a part's columns first[j], that of the first row, sum[j] = sum_i (x_ij - first[j]), square[j] of their squares, largest

@@ -17,7 +17,7 @@ const Placed* Rows::lone() const {
     return layout_.loose.empty() ? found : nullptr;
 }
 
-const Placed* Rows::straight() const {
+const Placed* Rows::single_dense() const {
     const Placed* const found = lone();
     return found && found->part.column_stride == 1 ? found : nullptr;
 }
@@ -30,7 +30,7 @@ void Rows::times(const Team& team, const Matrix& coef, double* out) const {
 
 bool Rows::means(const Team& team, const Request& asked, const Matrix& coef, double* out, bool both) const {
     const Index k = asked.outputs, n = rows();
-    const Placed* dense = k == 1 ? straight() : nullptr;
+    const Placed* dense = k == 1 ? single_dense() : nullptr;
     Request request = asked;
     request.in_place = dense != nullptr;
     const Coefficients w(layout_, coef);
@@ -49,7 +49,7 @@ bool Rows::means(const Team& team, const Request& asked, const Matrix& coef, dou
         block.seek(cut(n, chunk, count), cut(n, chunk + 1, count));
         while (block.next()) {
             if (dense)
-                block.k.straight(dense->part, block.rows, w.panel.get() + dense->at, constant, block.eta);
+                block.k.inplace_matvec(dense->part, block.rows, w.panel.get() + dense->at, constant, block.eta);
             else {
                 block.pack();
                 block.forward(w, block.eta);

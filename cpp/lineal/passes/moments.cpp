@@ -243,7 +243,7 @@ double Rows::survey(const Team& team, const Layout& layout, const Matrix& weight
     request.outputs = 0;
     request.weight = weight;
     const Hessian hessian(layout, Loss::squared, 1, h);
-    const Placed* const dense = h == 0 && !weight && &layout == &layout_ ? straight() : nullptr;
+    const Placed* const dense = h == 0 && !weight && &layout == &layout_ ? single_dense() : nullptr;
     request.in_place = dense != nullptr;
     const Index width = layout.width(), all = width + layout.loose_columns();
     const double each = 5 + static_cast<double>(width) / 5 + hessian.cost();

@@ -124,7 +124,7 @@ Evaluation Rows::evaluate(const Team& team, const Request& asked, const Matrix& 
     // without a second derivative, but for that of the intercept, rows that follow each other are read where they lie: once from memory,
     // once from the cache
     const bool few = h == 0 || (h == 1 && parts_[0].kind == Kind::ones);
-    const Placed* const dense = few && asked.outputs == 1 && asked.sample <= 1 ? straight() : nullptr;
+    const Placed* const dense = few && asked.outputs == 1 && asked.sample <= 1 ? single_dense() : nullptr;
     Request request = asked;
     request.in_place = dense && dense->part.columns <= in_place_columns;
     const Index k = request.outputs, gradient_sums = layout_.gradient_size(k);
@@ -150,7 +150,7 @@ Evaluation Rows::evaluate(const Team& team, const Request& asked, const Matrix& 
         [&](Worker& worker) {
             Block& block = worker.block;
             if (request.in_place)
-                block.k.straight(dense->part, block.rows, w.panel.get() + dense->at, constant, block.eta);
+                block.k.inplace_matvec(dense->part, block.rows, w.panel.get() + dense->at, constant, block.eta);
             else {
                 block.pack();
                 block.forward(w, block.eta, true);

@@ -69,8 +69,8 @@ public:
     const Placed* lone() const;
     // out[q + m][q + m] = sum_i weight_i / unit z_i z_i' in single precision, z_i the rows of the q columns of the lone part and of the m
     // targets, centred, multiplied by `factor` and rounded: for steps, never for proofs
-    void rough(const Team& team, const Matrix& weight, double unit, const Matrix& y, const double* centre, const double* factor,
-               double* out) const;
+    void float32_gram(const Team& team, const Matrix& weight, double unit, const Matrix& y, const double* centre, const double* factor,
+                      double* out) const;
     // high, low [p + m][p + m]
     void gram_dd(const Team& team, const Matrix& weight, const Matrix& y, double* high, double* low) const;
     double dependence(const Team& team, const Matrix& high, const Matrix& low) const;
@@ -83,7 +83,7 @@ private:
                   double* gram) const;
     bool by_column() const;
     // The lone part, if its rows have no gaps; or null.
-    const Placed* straight() const;
+    const Placed* single_dense() const;
     double column_moments(const Team& team, double* mean, double* scatter, double* largest) const;
     // How many chunks rows of that cost are split into, each with a partial result of that many doubles.
     Index chunks(double nanoseconds, Index partial) const;

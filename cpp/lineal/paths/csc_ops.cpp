@@ -63,7 +63,7 @@ Index edge(const Part& part, Index piece, Index all) {
 }
 
 template <class T, class N>
-void all_columns(const Team& team, const Part& part, const double* weight, double all, const Lengthwise& out) {
+void all_columns(const Team& team, const Part& part, const double* weight, double all, const ColumnMoments& out) {
     const T* values = static_cast<const T*>(part.values);
     const N* starts = static_cast<const N*>(part.starts);
     const N* rows = static_cast<const N*>(part.indices);
@@ -82,7 +82,7 @@ void all_columns(const Team& team, const Part& part, const double* weight, doubl
 
 }  // namespace
 
-double lengthwise(const Team& team, const Part& part, const double* weight, const Lengthwise& out) {
+double column_moments(const Team& team, const Part& part, const double* weight, const ColumnMoments& out) {
     double all = static_cast<double>(part.columns);
     if (weight) {
         all = 0;
@@ -97,7 +97,7 @@ double lengthwise(const Team& team, const Part& part, const double* weight, cons
     return all;
 }
 
-void times_lengthwise(const Team& team, const Part& part, const double* values, Index points, double* out) {
+void times_columns(const Team& team, const Part& part, const double* values, Index points, double* out) {
     const Index chunks = pieces(stored(part) * std::max<Index>(points / 4, 1) + part.rows, part.rows);
     run(
         team, chunks,
@@ -109,7 +109,7 @@ void times_lengthwise(const Team& team, const Part& part, const double* values, 
         [](int) {});
 }
 
-void spread_lengthwise(const Team& team, const Part& part, const double* coef, Index points, double* out) {
+void spread_columns(const Team& team, const Part& part, const double* coef, Index points, double* out) {
     const Index rows = part.columns, chunks = pieces((stored(part) + rows) * std::max<Index>(points / 4, 1), rows);
     run(
         team, chunks,

@@ -5,7 +5,7 @@
 
 namespace lineal {
 
-struct Lengthwise {
+struct ColumnMoments {
     double* mean;
     double* scatter;  // sum s (x - mean)^2
     double* largest;  // |x|, NaN where there is one
@@ -13,11 +13,11 @@ struct Lengthwise {
 
 // `part` holds a column in every row, `indices` the rows of its entries. weight: one per row, or null for ones; entries in rows
 // of weight 0 are not looked at. Returns the sum of the weights.
-double lengthwise(const Team& team, const Part& part, const double* weight, const Lengthwise& out);
+double column_moments(const Team& team, const Part& part, const double* weight, const ColumnMoments& out);
 
 // Products of all columns with `points` numbers of every row, (columns, points), and all columns times their coefficients,
 // (rows, points): `out` is all written.
-void times_lengthwise(const Team& team, const Part& part, const double* values, Index points, double* out);
-void spread_lengthwise(const Team& team, const Part& part, const double* coef, Index points, double* out);
+void times_columns(const Team& team, const Part& part, const double* values, Index points, double* out);
+void spread_columns(const Team& team, const Part& part, const double* coef, Index points, double* out);
 
 }  // namespace lineal

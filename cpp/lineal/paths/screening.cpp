@@ -137,7 +137,7 @@ void spread_columns(const lineal::Part& part, const double* coef, Index points, 
     }
 }
 
-void times_lengthwise(const lineal::Part& part, const double* values, Index points, Index first, Index last, double* out) {
+void times_columns(const lineal::Part& part, const double* values, Index points, Index first, Index last, double* out) {
     if (part.wide)
         part.single ? times_columns<float, std::int64_t>(part, values, points, first, last, out)
                     : times_columns<double, std::int64_t>(part, values, points, first, last, out);
@@ -146,7 +146,7 @@ void times_lengthwise(const lineal::Part& part, const double* values, Index poin
                     : times_columns<double, std::int32_t>(part, values, points, first, last, out);
 }
 
-void spread_lengthwise(const lineal::Part& part, const double* coef, Index points, Index first, Index last, double* out) {
+void spread_columns(const lineal::Part& part, const double* coef, Index points, Index first, Index last, double* out) {
     if (part.wide)
         part.single ? spread_columns<float, std::int64_t>(part, coef, points, first, last, out)
                     : spread_columns<double, std::int64_t>(part, coef, points, first, last, out);
@@ -162,8 +162,8 @@ namespace lineal::LINEAL_LEVEL {
 void add_screening(Sweeps& table) {
     table.beyond = ::beyond;
     table.due = ::due;
-    table.times = ::times_lengthwise;
-    table.spread = ::spread_lengthwise;
+    table.times = ::times_columns;
+    table.spread = ::spread_columns;
 }
 
 }  // namespace lineal::LINEAL_LEVEL

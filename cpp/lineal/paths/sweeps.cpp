@@ -9,8 +9,8 @@ namespace {
 
 using lineal::Charges;
 using lineal::Index;
+using lineal::Path;
 using lineal::Progress;
-using lineal::Walk;
 
 using List = std::vector<Index>;
 
@@ -119,7 +119,7 @@ Progress group(const double* gram, Index parts, Index columns, Index outputs, bo
 }
 
 // Points with their gradients after each of the last sweeps, and the point that continues their way.
-class Trail {
+class Anderson {
 public:
     void start(Index size) {
         size_ = static_cast<std::size_t>(size);
@@ -197,10 +197,10 @@ double sweep(const double* gram, Index size, double* coef, double* gradient, con
     return fall;
 }
 
-// The coefficients of a walk that do not rest, with their own gram: most sweeps look at nothing else.
+// The coefficients of a path that do not rest, with their own gram: most sweeps look at nothing else.
 class Face {
 public:
-    explicit Face(Walk& walk) : w(walk) {}
+    explicit Face(Path& path) : w(path) {}
 
     void gather(const Charges& charges) {
         on_.clear();
@@ -227,20 +227,20 @@ public:
         const Index m = static_cast<Index>(on_.size());
         const Charges charges{linear_.data(), square_.data(), lower_.data(), upper_.data()};
         double spent = 0;
-        trail_.start(m);
-        trail_.add(coef_.data(), gradient_.data());
+        anderson_.start(m);
+        anderson_.add(coef_.data(), gradient_.data());
         for (int round = 0; round < 10 && spent <= budget;) {
             const double fall = sweep(gram_.data(), m, coef_.data(), gradient_.data(), charges, spent);
             if (fall == 0) break;
-            if (!trail_.add(coef_.data(), gradient_.data())) continue;
+            if (!anderson_.add(coef_.data(), gradient_.data())) continue;
             ++round;
-            if (const double* ahead = trail_.further(); ahead && falls(ahead, charges)) {
+            if (const double* ahead = anderson_.further(); ahead && falls(ahead, charges)) {
                 std::copy(ahead, ahead + m, coef_.begin());
                 std::copy(ahead + m, ahead + 2 * m, gradient_.begin());
             }
             if (fall <= 0.01 * first) break;
-            trail_.start(m);
-            trail_.add(coef_.data(), gradient_.data());
+            anderson_.start(m);
+            anderson_.add(coef_.data(), gradient_.data());
         }
         return spent;
     }
@@ -274,10 +274,10 @@ private:
         return change < 0;
     }
 
-    Walk& w;
+    Path& w;
     List on_;
     std::vector<double> gram_, coef_, gradient_, linear_, square_, lower_, upper_;
-    Trail trail_;
+    Anderson anderson_;
 };
 
 // z'Az/2 - c'z + penalty(z), gradient = A z - c, origin = -c; infinite outside the bounds.
@@ -315,7 +315,7 @@ double distance(const double* coef, const double* gradient, const double* origin
 
 constexpr double most_work = 2e8;  // multiplications of one call, so that Ctrl-C is answered soon
 
-Index walk(Walk& w) {
+Index follow(Path& w) {
     const Index size = w.size;
     std::vector<double> linear(static_cast<std::size_t>(size)), square(linear);
     const Charges charges{linear.data(), square.data(), w.rates.lower, w.rates.upper};
@@ -355,7 +355,7 @@ const Sweeps& sweeps() {
         Sweeps all{};
         all.gram = ::gram;
         all.group = ::group;
-        all.walk = ::walk;
+        all.follow = ::follow;
         add_screening(all);
         return all;
     }();

@@ -17,7 +17,7 @@ struct Charges {
 };
 
 // A path of strengths on one gram: at each, the charges are the rates times the strength.
-struct Walk {
+struct Path {
     const double* gram;
     const double* origin;  // the gradient at zero, -c
     Index size;
@@ -67,7 +67,7 @@ struct Sweeps {
     Progress (*group)(const double* gram, Index parts, Index columns, Index outputs, bool coupled, double* coef, double* gradient,
                       const double* rate, double tol, Index most);
     // Points of a path by coordinate descent and extrapolation, each started from the one before; goes on where it paused.
-    Index (*walk)(Walk& walk);
+    Index (*follow)(Path& path);
     // Of columns first .. last.
     void (*beyond)(const Beyond& task, Index first, Index last, bool* out);
     void (*due)(const Due& task, Index first, Index last, double* out);

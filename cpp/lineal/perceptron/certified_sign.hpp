@@ -10,7 +10,7 @@
 namespace {
 
 // A score in any order, the sum of the sizes of its terms, and their number.
-struct Rough {
+struct BoundedScore {
     double score = 0, size = 0;
     Index terms = 0;
     void add(double term) {
@@ -51,7 +51,7 @@ struct Compressed {
           total(start[part.rows]) {}
 
     // Adds the terms of row i, eight at a time. The last ones may reach into the next row, as zeros: no branch on how many they are.
-    inline void score(Index i, const double* w, Rough& sum) const {
+    inline void score(Index i, const double* w, BoundedScore& sum) const {
         static constexpr std::int64_t some[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
         const Index end = start[i + 1];
         Four score[2] = {}, size[2] = {};
@@ -108,8 +108,8 @@ struct Compressed {
 };
 
 // The score of row i, one output, of a design that holds compressed rows and codes.
-Rough rough(const Segment& segment, Index i, const double* w) {
-    Rough sum;
+BoundedScore bounded_score(const Segment& segment, Index i, const double* w) {
+    BoundedScore sum;
     for (Index p = 0; p < segment.part_count; ++p) {
         const Part& part = segment.parts[p];
         if (part.kind == Kind::ones)
@@ -152,7 +152,7 @@ void pace(Presentation& e, const Part& part) {
         const Index i = e.order ? e.order[e.at] : e.at, own = static_cast<Index>(segment.y[i]);
         if (e.at + reach < e.length) rows.fetch(e.order ? e.order[e.at + reach] : e.at + reach);
         if (e.measure && rows.exceeds(i, e.largest)) e.largest = std::max(e.largest, square(segment, i));
-        Rough score;
+        BoundedScore score;
         if (ones) score.add(*ones);
         rows.score(i, w, score);
         if (!score.sure()) score_across(e, segment, i, e.coef, 1, &score.score);

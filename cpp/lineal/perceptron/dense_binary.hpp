@@ -87,29 +87,29 @@ inline V piece(const T* x, Index n, Index g) {
 }
 
 // What `count` rows have made of the weights in registers; how many mistakes there were, and how many rows came after the last one.
-struct Walked {
+struct Presented {
     const V* w;
     V one;
     Index made, survived;
 };
 
-// Writes down what a walk has come to, and returns its mistakes.
+// Writes down what presented rows have come to, and returns its mistakes.
 template <Index G>
-[[gnu::always_inline]] inline Index left(Presentation& e, const Walked& walked, double* ones, double* given, Index count) {
+[[gnu::always_inline]] inline Index left(Presentation& e, const Presented& presented, double* ones, double* given, Index count) {
 #pragma GCC unroll 16
-    for (Index g = 0; g < G; ++g) store(given + g * W, walked.w[g]);
-    if (ones) *ones = walked.one[0];
-    e.survived = walked.survived;
+    for (Index g = 0; g < G; ++g) store(given + g * W, presented.w[g]);
+    if (ones) *ones = presented.one[0];
+    e.survived = presented.survived;
     e.at += count;
     e.presented += count;
-    e.mistakes += walked.made;
-    return walked.made;
+    e.mistakes += presented.made;
+    return presented.made;
 }
 
 // Presents `count` rows one by one without a branch on mistakes, which nobody could foresee; returns how many there were. A row has
 // EIGHTS times eight numbers at most, and so have the weights, which end with zeros: few enough for registers.
 template <Index EIGHTS, class T>
-Index walk(Presentation& e, const Rows<T>& rows, double* ones, double* given, Index count) {
+Index present_short(Presentation& e, const Rows<T>& rows, double* ones, double* given, Index count) {
     constexpr Index Q = LANES / W, G = EIGHTS * Q;
     const Index n = rows.part.columns, bytes = n * static_cast<Index>(sizeof(T)), reach = std::max<Index>(4, 8192 / bytes);
     const V least = {}, under = splat(-std::numeric_limits<double>::denorm_min());  // above it: 0 too
@@ -171,9 +171,10 @@ double largest_square(const Presentation& e, const Rows<T>& rows, bool ones, Ind
 
 // The same where it is known how long rows are: the next row is scored before this one is decided, and corrected by the product of
 // both, w'.z = w.z + rate x.z, which waits for one comparison instead of a whole score. Where rounding might change the side, the
-// score that counts is computed, so that the bits are those of `walk`. Rows that are to be measured are, before they are presented.
+// score that counts is computed, so that the bits are those of `present_short`. Rows that are to be measured are, before they are
+// presented.
 template <Index G, class T>
-Index hasten(Presentation& e, const Rows<T>& rows, double* ones, double* given, Index count) {
+Index present_ahead(Presentation& e, const Rows<T>& rows, double* ones, double* given, Index count) {
     const Index n = rows.part.columns, bytes = n * static_cast<Index>(sizeof(T)), reach = std::max<Index>(4, 8192 / bytes);
     const V least = {}, under = splat(-std::numeric_limits<double>::denorm_min());  // above it: 0 too
     const V limit[] = {e.tie < 0 ? under : least, e.tie > 0 ? under : least}, rate[] = {splat(-e.rate), splat(e.rate)},
@@ -236,7 +237,7 @@ Index hasten(Presentation& e, const Rows<T>& rows, double* ones, double* given, 
 
 // The same for longer rows, whose scores take longer than a branch foreseen wrongly.
 template <class T>
-Index trudge(Presentation& e, const Rows<T>& rows, double* ones, double* w, Index count) {
+Index present_long(Presentation& e, const Rows<T>& rows, double* ones, double* w, Index count) {
     Index made = 0;
     for (Index end = e.at + count; e.at < end; ++e.at) {
         const T *x = rows(e.at), *next = rows(std::min(e.at + 1, e.length - 1));
@@ -259,17 +260,18 @@ Index trudge(Presentation& e, const Rows<T>& rows, double* ones, double* w, Inde
 
 // Presents all rows: many at once while they are right, one by one while some are mistaken.
 template <class T>
-void stride(Presentation& e, const Part& part) {
-    using Walk = Index (*)(Presentation&, const Rows<T>&, double*, double*, Index);
-    static constexpr Walk walks[] = {walk<1, T>, walk<2, T>, walk<3, T>, walk<4, T>, walk<5, T>, walk<6, T>, walk<7, T>, walk<8, T>};
+void present_dense(Presentation& e, const Part& part) {
+    using Present = Index (*)(Presentation&, const Rows<T>&, double*, double*, Index);
+    static constexpr Present short_rows[] = {present_short<1, T>, present_short<2, T>, present_short<3, T>, present_short<4, T>,
+                                             present_short<5, T>, present_short<6, T>, present_short<7, T>, present_short<8, T>};
     const Index eights = (part.columns + LANES - 1) / LANES;
     const bool few = eights >= 1 && eights <= 8 && W > 2;  // vectors of two: no registers for the weights of fifty columns
-    Walk walk = few ? walks[eights - 1] : trudge<T>;
+    Present present = few ? short_rows[eights - 1] : present_long<T>;
     Index some = 16;
 #if defined(__AVX512F__)
-    static constexpr Walk hurries[] = {hasten<1, T>, hasten<2, T>, hasten<3, T>, hasten<4, T>,
-                                       hasten<5, T>, hasten<6, T>, hasten<7, T>, hasten<8, T>};
-    if ((e.within > 0 || e.measure) && few) walk = hurries[eights - 1], some = e.measure ? 16 : 64;
+    static constexpr Present ahead[] = {present_ahead<1, T>, present_ahead<2, T>, present_ahead<3, T>, present_ahead<4, T>,
+                                        present_ahead<5, T>, present_ahead<6, T>, present_ahead<7, T>, present_ahead<8, T>};
+    if ((e.within > 0 || e.measure) && few) present = ahead[eights - 1], some = e.measure ? 16 : 64;
 #endif
     const Rows<T> rows{e, part};
     double* ones = &part == e.segments[0].parts ? nullptr : e.coef;
@@ -279,14 +281,14 @@ void stride(Presentation& e, const Part& part) {
     std::copy(given, given + part.columns, w);
     for (bool calm = false; e.at < e.length;) {
         if (calm && !sweep(e, rows, ones, w) && e.at == e.length) break;
-        calm = walk(e, rows, ones, w, std::min(some, e.length - e.at)) == 0;
+        calm = present(e, rows, ones, w, std::min(some, e.length - e.at)) == 0;
     }
     std::copy(w, w + part.columns, given);
 }
 
 // The dense part of rows that can be presented so, or null.
-const Part* strided(const Presentation& e) {
-    if (e.outputs > 1 || e.segment_count != 1 || !straight(e.segments[0])) return nullptr;
+const Part* dense_part(const Presentation& e) {
+    if (e.outputs > 1 || e.segment_count != 1 || !all_dense(e.segments[0])) return nullptr;
     const Segment& segment = e.segments[0];
     const Part* last = segment.parts + segment.part_count - 1;
     return segment.part_count <= 2 && last->kind == Kind::dense && (segment.part_count == 1 || segment.parts[0].kind == Kind::ones)

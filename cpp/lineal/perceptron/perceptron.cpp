@@ -23,7 +23,7 @@ struct Ahead {
         return e.eta;
     }
     bool fill(const Presentation& e, const Segment& now) {
-        if (e.at + ROWS > e.length || !straight(now)) return false;
+        if (e.at + ROWS > e.length || !all_dense(now)) return false;
         for (Index r = 0; r < ROWS; ++r) {
             rows[r] = row(e, now, e.at + r);
             if (rows[r] < 0 || rows[r] >= now.rows) return false;
@@ -44,8 +44,8 @@ struct Ahead {
 
 // Whether row i is mistaken, and for what: of several rows only the signs of scores matter.
 bool wrong(const Presentation& e, const Segment& segment, Index i, Index own, Index& rival, Ahead& ahead) {
-    if (e.rough && stored(segment)) {
-        const Rough score = rough(segment, i, e.coef);
+    if (e.signs_only && stored(segment)) {
+        const BoundedScore score = bounded_score(segment, i, e.coef);
         if (score.sure()) return mistaken(e, &score.score, own, rival);
     }
     return mistaken(e, ahead.scores(e, segment, i), own, rival);
@@ -61,10 +61,10 @@ void update(Presentation& e, const Segment& segment, Index i, Index own, Index r
 
 void run(Presentation& e) {
     Ahead ahead;
-    const Part* part = strided(e);
-    const bool plain = e.rough && !e.drift && !e.log && e.longest >= e.survived + e.length - e.at;  // nothing happens but updates
+    const Part* part = dense_part(e);
+    const bool plain = e.signs_only && !e.drift && !e.log && e.longest >= e.survived + e.length - e.at;  // nothing happens but updates
     if (plain && paced(e)) return pace(e);
-    if (part && plain) return part->single ? stride<float>(e, *part) : stride<double>(e, *part);
+    if (part && plain) return part->single ? present_dense<float>(e, *part) : present_dense<double>(e, *part);
     for (; e.at < e.length; ++e.at) {
         const bool known = part && (part->single ? sweep<float>(e, *part) : sweep<double>(e, *part));
         if (e.at == e.length) return;

@@ -26,8 +26,8 @@ struct Presentation {
     Index logged, room;  // stops when the log is full
     bool measure;        // whether to look for the largest |x|^2
     double largest;
-    double within;  // no row is longer, a column of ones included; 0 where that is not known
-    bool rough;     // scores need not be kept in eta, only their signs matter
+    double within;    // no row is longer, a column of ones included; 0 where that is not known
+    bool signs_only;  // scores need not be kept in eta, only their signs matter
     // scratch
     double* eta;   // [ROWS][outputs]
     double* sums;  // [8][outputs]

@@ -184,7 +184,7 @@ void score_block(const Presentation& e, const Segment& segment, const Index* row
     }
 }
 
-bool straight(const Segment& segment) {
+bool all_dense(const Segment& segment) {
     for (Index p = 0; p < segment.part_count; ++p)
         if (segment.parts[p].kind != Kind::ones && (segment.parts[p].kind != Kind::dense || segment.parts[p].column_stride != 1))
             return false;

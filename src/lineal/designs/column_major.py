@@ -52,7 +52,7 @@ class ColumnMajor(Design):
         if isinstance(design, Dense) and design.array.flags.f_contiguous and not design.array.flags.c_contiguous:
             return ColumnMajor(design.array.T)
         if isinstance(design, Sparse):
-            return ColumnMajor(design.by_column.T, design.lengthwise)
+            return ColumnMajor(design.by_column.T, design.csc_part)
         if isinstance(design, HStack):
             parts = [ColumnMajor.of(part) for part in design.designs]
             return MixedHStack(parts) if any(isinstance(part, ColumnMajor) for part in parts) else design
@@ -68,13 +68,13 @@ class ColumnMajor(Design):
         """Return ``X coef``, shape ``(rows, outputs)``."""
         if self.inner is not None:
             return self.inner.transpose_times(coef)
-        return self.part.lengthwise_spread(np.ascontiguousarray(coef))
+        return self.part.spread_columns(np.ascontiguousarray(coef))
 
     def transpose_times(self, values: Array) -> Array:
         """Return ``X' values``, shape ``(columns, outputs)``."""
         if self.inner is not None:
             return self.inner.times(values)
-        return self.part.lengthwise_times(np.ascontiguousarray(values))
+        return self.part.times_columns(np.ascontiguousarray(values))
 
     def gram(self, weight: Array | None = None) -> Array:
         """Return ``X' diag(weight) X``, shape ``(columns, columns)``."""

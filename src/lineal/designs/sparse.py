@@ -60,7 +60,7 @@ class Sparse(Native):
             compressed.shape,
             None,
         )
-        self.lengthwise = part
+        self.csc_part = part
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how to make it again: by columns where its rows were not made."""
@@ -115,14 +115,14 @@ class Sparse(Native):
         return self._by_column is not None and "part" not in self.__dict__
 
     @cached_property
-    def lengthwise(self) -> _core.Sparse:
+    def csc_part(self) -> _core.Sparse:
         """The compiled columns, each a row."""
         columns = self.by_column
         return _core.Sparse(columns.indptr, columns.indices, columns.data, self.shape[0])
 
     def moments(self, weight: Array | None) -> tuple[float, Array, Array, Array]:
         """Return sum of weights, mean, scatter and largest, out of the columns where they were given."""
-        return self.lengthwise.lengthwise(weight) if self.upright else super().moments(weight)
+        return self.csc_part.column_moments(weight) if self.upright else super().moments(weight)
 
     @property
     def by_column(self) -> csc_array:

@@ -287,7 +287,7 @@ class Rounded:
     def __call__(self, block: Block) -> Product:
         """Multiply one block, whose columns are one dense array and ones."""
         assert block.design.rows is not None
-        gram = block.design.rows.rough(block.weight, self.unit, block.y, self.centre, self.factor)
+        gram = block.design.rows.float32_gram(block.weight, self.unit, block.y, self.centre, self.factor)
         return Product(gram, block.weight_sum)
 
 

@@ -7,7 +7,7 @@
 namespace {
 
 // Columns one after the other, of 0, 1, 2, ... entries, against sums made one by one; points that fill no vector.
-void check_lengthwise(Index rows, Index columns, Index points, int threads) {
+void check_csc_ops(Index rows, Index columns, Index points, int threads) {
     std::vector<std::int32_t> starts{0}, at;
     for (Index j = 0; j < columns; ++j) {
         for (Index i = j % 3; i < rows && static_cast<Index>(at.size()) - starts.back() < j * j; i += 1 + j % 2)
@@ -28,9 +28,9 @@ void check_lengthwise(Index rows, Index columns, Index points, int threads) {
     std::vector<double> mean(Design::at(columns)), scatter(Design::at(columns)), largest(Design::at(columns)), own(Design::at(rows));
     for (Index i = 0; i < rows; ++i) own[Design::at(i)] = i % 5 == 0 ? 0.0 : std::fabs(weight[Design::at(i)]);
     const Team team{threads, {}};
-    times_lengthwise(team, part, values.data(), points, product.data());
-    spread_lengthwise(team, part, coef.data(), points, spread.data());
-    const double all = lengthwise(team, part, own.data(), {mean.data(), scatter.data(), largest.data()});
+    times_columns(team, part, values.data(), points, product.data());
+    spread_columns(team, part, coef.data(), points, spread.data());
+    const double all = column_moments(team, part, own.data(), {mean.data(), scatter.data(), largest.data()});
     bool good = true;
     for (Index j = 0; j < columns; ++j) {
         double sum = 0, square = 0, top = 0;
