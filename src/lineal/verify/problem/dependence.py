@@ -96,7 +96,9 @@ def _combined(x: Columns, base: Index, others: Index, weights: Array) -> bool:
     It is if there are no more rows than base columns; else its weights are near the given ones: simple ones, or those that as
     many rows as columns leave no choice of.
     """
-    rows, far = 0, 0.0
+    rows = 0
+    # where a row holds zeros, what rounding left of the weights is all that is seen of it: the largest row is the measure
+    value, size = np.zeros(len(others)), np.zeros(len(others))
     simple = np.vstack([np.round(64.0 * weights) / 64.0, np.ones(len(others))])
     plain = np.ones(len(others), dtype=bool)
     chosen = np.zeros((0, len(base) + len(others)))
@@ -104,12 +106,14 @@ def _combined(x: Columns, base: Index, others: Index, weights: Array) -> bool:
         rows += len(part)
         for k, j in enumerate(others):
             both = part[:, [*base, j]]
-            far = max(far, dependence(both, np.append(weights[:, k], 1.0)))
+            own = np.append(weights[:, k], 1.0)
+            value[k] = max(value[k], np.max(np.abs(times(both, own[:, None])), initial=0.0))
+            size[k] = max(size[k], np.max(np.abs(both) @ np.abs(own), initial=0.0))
             plain[k] = plain[k] and not np.any(signs(both, simple[:, k]))
         some = np.vstack([chosen, part[:, [*base, *others]]])
         chosen = some[_regular(some[:, : len(base)])]
     # fractions of more than 40 columns grow too long
-    if far > DEPENDENCE_SHARE or (rows > len(base) > 40 and not np.all(plain)):
+    if np.any(value > DEPENDENCE_SHARE * size) or (rows > len(base) > 40 and not np.all(plain)):
         return False
     left = [] if rows <= len(base) else np.flatnonzero(~plain).tolist()
     exact = {k: _solved(chosen[:, [*range(len(base)), len(base) + k]]) for k in left}
