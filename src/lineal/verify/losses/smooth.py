@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lineal.verify.arithmetic import EPS, Array
+from lineal.verify.arithmetic import EPS, Array, Mask
 from lineal.verify.losses.dual import Dual
 from lineal.verify.losses.loss import Loss, Targets
 
@@ -38,10 +38,14 @@ def excess(v: Array) -> Array:
 
 
 class Smooth(Loss):
-    """A loss whose rows bend everywhere; ``exact`` says that theta as computed is a dual point, with errors those of u."""
+    """A loss whose rows bend everywhere."""
 
     likelihood = True
-    exact: ClassVar[bool] = False
+
+    @property
+    def exact(self) -> Mask | bool:
+        """Of which rows theta as computed is taken for a dual point, with errors those of u; else u is, and theta has them."""
+        return False
 
     @property
     @abstractmethod
@@ -92,7 +96,11 @@ class Squared(Smooth):
     many_targets = True
     quadratic = True
     residual = True
-    exact = True
+
+    @property
+    def exact(self) -> Mask | bool:
+        """All."""
+        return True
 
     @property
     def mean(self) -> Array:
@@ -140,7 +148,11 @@ class Poisson(Smooth):
     least_target = 0.0
     unbounded = True
     exponential = True
-    exact = True
+
+    @cached_property
+    def exact(self) -> Mask | bool:
+        """Those whose rate is not far below the last digits of the count: theta may not be below -y."""
+        return self.mean > 1e-9 * self.y
 
     @classmethod
     def escape(cls, columns: int, strict: int, rows: int) -> str:
@@ -189,7 +201,7 @@ class Poisson(Smooth):
 
     def entries(self, u: Array, kappa: float, error: Array) -> tuple[Array, Array, Array | float]:
         """Return those of m h(-u)."""
-        return self.mean, -u, kappa + error / self.mean
+        return self.mean, -u, kappa + np.where(self.exact, error / self.mean, 0.0)
 
 
 class Probable(Smooth):
@@ -318,7 +330,7 @@ class Bent:
     @cached_property
     def theta_error(self) -> Array:
         """A bound on the rounding errors of theta; none where theta as it stands is taken for the dual point."""
-        return np.zeros_like(self.theta) if self.rows.exact else self._error
+        return np.where(self.rows.exact, 0.0, self._error)
 
     @cached_property
     def _error(self) -> Array:
