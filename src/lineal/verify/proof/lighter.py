@@ -49,8 +49,9 @@ def lighter_bound(point: Point, columns: Index, enough: float) -> Gap:
         if direct is None:
             raise reason or NotProvenError("nothing was tried")
         return direct
+    proven = direct is not None and direct.gap <= enough  # then only what an honest fit may have stated is of interest
     try:
-        other = _without(point, chosen, enough)
+        other = _without(point, chosen, enough, moves=0 if proven else 30)
     except NotProvenError:
         if direct is None:
             raise
@@ -61,11 +62,11 @@ def lighter_bound(point: Point, columns: Index, enough: float) -> Gap:
     return replace(better, weakest=max(direct.weakest, other.weakest))
 
 
-def _without(point: Point, chosen: Mask, enough: float) -> Gap:
+def _without(point: Point, chosen: Mask, enough: float, moves: int) -> Gap:
     penalty = point.problem.penalty
     light = replace(penalty, linear=np.where(chosen, 0.0, penalty.linear), square=np.where(chosen, 0.0, penalty.square))
     spared = replace(penalty, linear=penalty.linear - light.linear, square=penalty.square - light.square)
     problem = point.problem.with_penalty(light)
     more = total(spared.terms(point.coef)) * (1.0 + SUM_ROUNDING)
-    lighter_gap = bound(problem.at(point.coef), spanning(problem, problem.unpenalized), enough - more)
+    lighter_gap = bound(problem.at(point.coef), spanning(problem, problem.unpenalized), enough - more, moves)
     return Gap(lighter_gap.gap + more, lighter_gap.weakest + more, lighter_gap.rounding)

@@ -127,15 +127,19 @@ def _model_step(point: Point, h: Array, sweeps: int = 200) -> Array:
     return (b - c).reshape(p.outputs, -1).T
 
 
-def newton_step(point: Point) -> Array:
+def newton_step(point: Point, room: Array | None = None) -> Array:
     """Return roughly the t with (X'QWX + diag(square)) t = gradient of F, 0 where a coefficient does not move.
 
-    Nothing depends on how roughly.
+    Nothing depends on how roughly. With ``room`` it aims that far inside of the ball that an l1 part leaves a gradient, so that
+    rounding does not force all of a dual point to be scaled down.
     """
     p = point.problem
     moving = p.penalty.moving(point.coef)
     square = p.penalty.square[:, None]
     gradient = _gradient(point)
+    if room is not None:
+        edge = np.where(moving, p.penalty.gradient(point.coef) - square * point.coef, 0.0)
+        gradient = gradient - np.copysign(np.minimum(room, 0.5 * np.abs(edge)), edge)
     diagonal = sum((at.block.x**2).T @ (at.block.q[:, None] * at.rows.weight) for at in point.blocks()) + square
     scale = np.where(moving & (diagonal > 0.0), 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)), 0.0)
 
