@@ -120,7 +120,7 @@ def _not_far_above(
     report: Report, claims: Claims, point: Point, columns: Index, stated: Stated, proven: Gap, baseline: float
 ) -> None:
     """Check that a gap is not stated much wider than it is; a weaker bound that an honest fit may have found is true, too."""
-    weakest, room = proven.weakest, above(point, baseline - (point.objective - proven.gap))
+    weakest, room = proven.weakest, above(point, baseline, baseline - (point.objective - proven.gap))
     # an unfinished fit of a loss that cannot be below zero may know no more than that
     if claims.kind == "budget" and claims.loss.flat:
         weakest = max(weakest, point.objective)

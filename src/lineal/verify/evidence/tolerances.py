@@ -22,13 +22,14 @@ STATED_GAP_FACTOR: Final = 4.0
 """A fit may state a gap up to this many times the proven one: its bounds on rounding are wider than ours."""
 
 
-def above(point: Point, gain: float) -> float:
+def above(point: Point, baseline: float, gain: float) -> float:
     """Return how much larger than `STATED_GAP_FACTOR` times the proven gap a stated one may be: true, but weaker.
 
-    It is a millionth of what there is to gain, and what sums of thousands of rows in plain float64 do not show of F.
+    It is a millionth of what there is to gain, what sums of thousands of rows in plain float64 do not show of F, and a gap that
+    doubles cannot see, which is all there is where a fit meets every row.
     """
     share = 1e-6 * max(gain, point.objective * EPS) + 2.0**-38 * abs(point.objective)
-    return share + point.allowance + box_slack(point)
+    return share + point.allowance + box_slack(point) + unit(point, baseline)
 
 
 def box_slack(point: Point) -> float:
@@ -62,10 +63,12 @@ def unseen(point: Point, baseline: float, gap: float, gain: float) -> bool:
 def dust(point: Point, baseline: float) -> float:
     """Return the gain that cannot be distinguished from zero: rounding errors of the baseline fit, whatever the coefficients are.
 
-    A constant score is no larger than targets and offsets, or than the logarithm of any share or mean that is a double.
+    A constant score is no larger than targets and offsets, or than the logarithm of any share or mean that is a double. Bounds
+    may hold other coefficients off zero.
     """
     p = point.problem
-    size = p.extent.offset + (p.extent.y if p.loss.residual else 800.0)
+    held = p.extent.x @ np.abs(np.clip(0.0, p.penalty.lower, p.penalty.upper))
+    size = p.extent.offset + float(held) + (p.extent.y if p.loss.residual else 800.0)
     score_error = (len(point.coef) + 4) * EPS * size
     if p.loss.flat or not p.penalty.smooth:
         return 4.0 * score_error * p.outputs + (256 * EPS + 4e-11) * abs(baseline)

@@ -48,7 +48,7 @@ def _best(problem: Training, *, alone: bool) -> float:
     if alone and level and constant is not None:
         return _value(problem, constant)
     if problem.loss.cornered and problem.columns and not (alone and problem.outputs == 1):
-        return _of_corners(problem.whole())
+        return _of_corners(_about_means(problem, np.zeros((problem.columns, problem.outputs))).problem.whole())
     if alone and level and problem.loss.entropy:
         if problem.outputs == 1:
             shares = np.hstack([shares, np.asarray(sum(block.q @ (1.0 - block.y) for block in problem.blocks()))])
@@ -105,7 +105,12 @@ def _cooled(problem: Training, coef: Array) -> Point:
     while problem.loss.cooled and heat > 8.0:
         heat /= 8.0
         coef = heat * _descended(at_heat(heat)).coef
-    return _descended(centered(problem.at(coef), np.arange(len(coef) if problem.intercept else 0)))
+    return _descended(_about_means(problem, coef))
+
+
+def _about_means(problem: Training, coef: Array) -> Point:
+    """Return a point in columns less their means where these are far from zero, if an intercept can make up for them."""
+    return centered(problem.at(coef), np.arange(len(coef) if problem.intercept else 0))
 
 
 def _descended(point: Point) -> Point:
