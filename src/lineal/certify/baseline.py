@@ -13,6 +13,7 @@ from lineal.errors import InputError
 from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.penalties import NoPenalty
+from lineal.problem.frame import CENTER_FIRST_SDS, centered
 from lineal.problem.part import ColumnsOnly, part_of
 from lineal.problem.problem import SHORT_PASS_MAX_WORK, Problem
 from lineal.solvers.interior_point import InteriorPoint
@@ -111,9 +112,19 @@ def _fit(problem: Problem) -> Baseline:
         if len(columns) == 1:
             return Baseline(rest, value, constant.slope)
     if len(columns):
-        rest = _smooth(problem, rest, columns) if problem.loss.smooth else _cornered(problem, rest, columns)
-        value = problem.evaluate(rest).value
+        rest, value = _of_columns(problem, rest, columns)
     return Baseline(rest, value, height=_height(problem, rest) if len(columns) else 0.0)
+
+
+def _of_columns(problem: Problem, coef: Array, columns: Index) -> tuple[Array, float]:
+    """Return the minimizer over some columns, and F there; of columns far from zero that of what is left without their means.
+
+    Rounded to coefficients of the columns as they are it may be a poor start, and no yardstick.
+    """
+    frame = centered(problem, CENTER_FIRST_SDS, exact=True)
+    inner, at = (problem, coef) if frame is None else (frame.problem, frame.inward(coef))
+    found = _smooth(inner, at, columns) if problem.loss.smooth else _cornered(inner, at, columns)
+    return (found if frame is None else frame.outward(found)), inner.evaluate(found).value
 
 
 def _height(problem: Problem, coef: Array) -> float:

@@ -22,15 +22,12 @@ from lineal.model.trace import Record, Trace
 from lineal.model.verdict import TOLERANCE
 from lineal.penalties.penalty import Penalty
 from lineal.problem.blas import one_thread
-from lineal.problem.frame import FAR_MEAN_SDS, Frame, centered, projected
+from lineal.problem.frame import CENTER_FIRST_SDS, FAR_MEAN_SDS, Frame, centered, projected
 from lineal.problem.moments import Moments
 from lineal.problem.problem import Problem
 from lineal.solvers import named, refines
 from lineal.solvers.solver import Solver
 from lineal.sources.source import Source
-
-CENTER_FIRST_SDS = 1e5
-"""Means this far are taken off first: ten digits of the second derivative are those of the mean."""
 
 
 def fit(

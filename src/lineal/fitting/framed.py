@@ -16,7 +16,7 @@ from lineal.fitting.stopping import Fit, Run, gauged
 from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, graced, in_time
 from lineal.ground.records import dataclass
-from lineal.problem.frame import Frame
+from lineal.problem.frame import CENTER_KEPT_SDS, Frame
 from lineal.problem.problem import EPS, Problem
 from lineal.solvers import choose
 from lineal.solvers.solver import Solver
@@ -43,7 +43,7 @@ class Framed:
         if self.frame.columns[0] != 0:  # the frame leaves the intercept as it is
             return self.level.inward(self.frame.inward(coef))
         # one rounding of the intercept: that of a second one could be larger than all that is left of it
-        return self.frame.inward(coef, class_mean, self.level.constant)
+        return self.frame.inward(coef, class_mean, *self.level.moved)
 
     def outward(self, coef: Array, *, keep: bool) -> tuple[Array, float]:
         """Return coefficients of the columns as they are, and the mean of the intercepts that was taken off them.
@@ -87,7 +87,7 @@ def fit_in_frame(run: Run, frame: Frame, start: Array | None, *, keep: bool) -> 
     if keep and frame.exact:
         digits_lost = float(np.max(run.problem.score_error(coef) / np.maximum(inner.score_error(about.coef), 1e-300)))
         # Scores of all classes that share a large number lose digits where their differences are taken.
-        if fit.verdict.kind != about.verdict.kind or digits_lost > (100.0 if class_mean else 1e9):
+        if fit.verdict.kind != about.verdict.kind or digits_lost > (100.0 if class_mean else CENTER_KEPT_SDS):
             return _kept(other, framed, about, chosen)
     if "covariance" in fit.arrays:
         fit.arrays["covariance"] = frame.covariance(fit.arrays["covariance"])
@@ -97,15 +97,16 @@ def fit_in_frame(run: Run, frame: Frame, start: Array | None, *, keep: bool) -> 
 def _rounded(run: Run, framed: Framed, fit: Fit, chosen: Solver, *, keep: bool) -> tuple[Array, float, Fit] | None:
     """Return coefficients of the columns as they are, rounded, the class mean taken off, and the fit proven at them.
 
-    Whoever certifies may choose other coefficients (of least norm, or of the baseline): then these are rounded in turn.
+    Whoever certifies may choose other coefficients (of least norm, or of the baseline): then these are rounded in turn, but not
+    for ever, as those of a baseline with far columns are never reached by rounding.
     """
     run.stopped = run.stopped or TOO_FEW_DIGITS
     moved = framed.frame.columns  # half a unit of their coefficients is lost
-    for _ in range(3):
+    for attempt in range(3):
         coef, class_mean = framed.outward(fit.coef, keep=keep)
         inner = framed.inward(coef, class_mean)
         score_shift = 0.5 * EPS * float(np.sum(run.problem.moments.largest[moved] @ np.abs(inner[moved])))
-        fit = run.certified_at(inner, score_shift, chosen, fit.reason)
+        fit = run.certified_at(inner, score_shift, chosen, fit.reason, as_is=attempt == 2)
         if np.array_equal(fit.coef, gauged(run.problem, inner)):
             return coef, class_mean, fit
     return None

@@ -31,6 +31,15 @@ class Level:
     constant: Array
     problem: Problem
 
+    @property
+    def moved(self) -> tuple[Array, Array]:
+        """By how much intercepts make up for it, rounded, and what rounding leaves.
+
+        What the scores of all classes share moves no score's place among them, and no intercept.
+        """
+        shared = float(np.mean(self.constant)) if self.problem.loss.coupled else 0.0
+        return two_sum(self.constant, np.full_like(self.constant, -shared))
+
     @staticmethod
     def of(problem: Problem) -> Level | None:
         """Return what can be taken off the offsets exactly; None where that is nothing, or no intercept is free."""
@@ -49,13 +58,13 @@ class Level:
     def inward(self, coef: Array) -> Array:
         """Return coefficients of the problem as it is as those of the problem within."""
         moved = np.array(coef, dtype=np.float64)
-        moved[:1] += self.constant
+        moved[:1] += self.moved[0]
         return moved
 
     def plain(self, coef: Array) -> Array:
         """Return coefficients of the problem within as those of the problem as it is, the intercept rounded."""
         moved = coef.copy()
-        moved[:1] -= self.constant
+        moved[:1] -= self.moved[0]
         return moved
 
     def outward(self, inner: Fit, problem: Problem, tol: float, labels: Sequence[str] | None) -> Fit:
@@ -64,8 +73,9 @@ class Level:
         The intercept is rounded again. What is proven is what is given: the proof is repeated where that moved it.
         """
         coef = self.plain(inner.coef)
-        exact = inner.coef.copy()
-        exact[0], lost = two_sum(coef[0], self.constant)
+        exact, (moved, rest) = inner.coef.copy(), self.moved
+        exact[0], lost = two_sum(coef[0], moved)
+        lost = lost + rest
         if (np.array_equal(exact, inner.coef) and not lost.any()) or inner.verdict.gap is None:
             return replace(inner, coef=coef, problem=problem)
         proof = prove(_raised(self.problem, lost), exact, theta=inner.arrays.get("theta"))

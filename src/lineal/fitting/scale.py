@@ -34,7 +34,7 @@ from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.penalties import NoPenalty, Ridge
 from lineal.penalties.penalty import Penalty
 from lineal.problem.blas import one_thread
-from lineal.problem.frame import FAR_MEAN_SDS, Frame, centered
+from lineal.problem.frame import CENTER_FIRST_SDS, FAR_MEAN_SDS, Frame, centered
 from lineal.problem.moments import Moments, survey
 from lineal.problem.passes import Sums
 from lineal.problem.problem import EPS, Problem
@@ -91,7 +91,7 @@ def scaled_huber(
     with quiet, one_thread(source, 1):
         search = _Search(source, epsilon, penalty_factor, penalty_factors, tol, max_iter, deadline)
         baseline = search.baseline()
-        frame = centered(search.problem(1.0), fitting.CENTER_FIRST_SDS, exact=True)
+        frame = centered(search.problem(1.0), CENTER_FIRST_SDS, exact=True)
         given = (start, baseline, scale)
         fitted = search.fitted(*given) if frame is None else search.framed(frame, *given, keep=keep)
         if frame is None and fitted.verdict.kind == "budget" and not search.stopped:

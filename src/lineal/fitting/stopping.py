@@ -87,7 +87,7 @@ def gauged(problem: Problem, coef: Array) -> Array:
     if not problem.penalty.even:
         mean = np.where(problem.penalty.penalized[:, None], 0.0, mean)
     # What rounding leaves of a sum that is zero needs no second proof.
-    if np.max(np.abs(mean), initial=0.0) <= 64 * EPS * np.max(np.abs(coef), initial=0.0):
+    if np.all(np.abs(mean) <= 64 * EPS * np.max(np.abs(coef), axis=1, keepdims=True, initial=0.0)):
         return coef
     return np.asarray(coef - mean)
 
@@ -114,6 +114,8 @@ class Run:
     out_of_budget: bool = False
     score_shift: float = 0.0
     """How far scores may be from those of the coefficients that were rounded to these."""
+    as_is: bool = False
+    """Whether these coefficients are certified though the baseline is as good."""
     began: float = field(default_factory=time.monotonic)
 
     @property
@@ -249,9 +251,9 @@ class Run:
                 raise
             return self._unproven(solver, reason, reached)
 
-    def certified_at(self, coef: Array, score_shift: float, solver: Solver, reason: str) -> Fit:
+    def certified_at(self, coef: Array, score_shift: float, solver: Solver, reason: str, *, as_is: bool = False) -> Fit:
         """Certify coefficients that were put in place of those reached, rounded so that scores are up to that far off."""
-        self.coef, self.score_shift = coef, score_shift
+        self.coef, self.score_shift, self.as_is = coef, score_shift, as_is
         work = partial(prove, self.problem, coef, theta=self.theta, quiet=True)
         self.proof = in_time(graced(self.deadline), work, lambda: None)
         return self.certified(solver, reason)
@@ -285,7 +287,7 @@ class Run:
             # Whoever interrupted does not wait for a better proof than there is.
             if not (interrupted or self.late):
                 proof = self._from_afar(self._without_hint(proof))
-            proof = proof if solver.literal else self._nothing_to_gain(proof)
+            proof = proof if solver.literal or self.as_is else self._nothing_to_gain(proof)
             if not (solver.literal or interrupted or self.out_of_budget) and proof is not None:
                 proof = self.proof if not proof.within(self.tol) and self._lossless() else proof
             settled = proof is None or (proof.interior and (self.out_of_budget or proof.within(self.tol)))

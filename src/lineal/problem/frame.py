@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 FAR_MEAN_SDS = 100.0
 """A mean this many standard deviations from zero costs products of columns four digits: such columns are centered."""
 
+CENTER_FIRST_SDS = 1e5
+"""Means this far are taken off first: ten digits of the second derivative are those of the mean."""
+
+CENTER_KEPT_SDS = 1e9
+"""Beside means this far coefficients of the columns as they are have less than seven digits that tell rows apart."""
+
 PROJECTED_MAX_SHARE = 1e-3
 """The share of a column's length outside the span of others below which its projection is worth more digits."""
 

@@ -1,0 +1,157 @@
+"""Honest files of nasty data that the checker refused, or that were not as honest as they looked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lineal
+from lineal.designs import as_design
+from lineal.fitting.stopping import gauged
+from lineal.losses import Softmax
+from lineal.penalties import NoPenalty
+from lineal.problem import problem as core
+from lineal.sources.memory import Memory
+
+from . import checked, doors
+from .checked import CheckedCase
+from .doors import Case
+from .outcome import of_claims
+from .test_repairs import refuted
+
+LEVELS = np.eye(5)[np.arange(25) % 5][:, :4] + [0.0, -1e6, -4e9, 2e13]
+"""Four levels of five, three of them counted from far away."""
+
+
+def assert_honest(columns: dict[str, Any], params: dict[str, Any], kinds: tuple[str, ...] = ("optimal",)) -> None:
+    """The verdict of a table is true, and the checker confirms it."""
+    table = {name: np.asarray(values).tolist() for name, values in columns.items()}
+    types = {name: "number" for name in table if name.startswith("x")}
+    more = {role: name for role, name in (("weight", "w"), ("offset", "o")) if name in table}
+    case = CheckedCase("checked", {**params, "types": types, **more}, table, "y")
+    outcomes = checked.ask(case)
+    assert outcomes[0].kind in kinds, (outcomes[0].sentence, case.code)
+    assert refuted(outcomes) == [], case.code
+
+
+def named(x: np.ndarray, y: Any, **more: Any) -> dict[str, Any]:
+    """Return columns by name."""
+    return {**{f"x{j}": column for j, column in enumerate(x.T)}, "y": y, **more}
+
+
+@pytest.mark.slow
+def test_a_null_fit_that_is_the_optimum_is_kept_about_a_center() -> None:
+    """No coefficients of the columns as they are come near it: it was rounded three times, then the center given up."""
+    y = np.random.default_rng(1).normal(size=25) + LEVELS[:, 0]
+    assert_honest(named(LEVELS, y), {"model": "huber:1.0", "penalty": "none", "bounds": {"x0": (None, 0.0)}})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "solver"),
+    [("huber:1.0", "auto"), ("huber:1.0", "prox-newton"), ("quantile:0.3", "auto"), ("quantile:0.3", "interior-point")],
+)
+def test_the_null_fit_of_far_columns_is_the_best_one(model: str, solver: str) -> None:
+    """Several unpenalized columns far from zero: F of the null fit was twice the least one, in the fit or in the checker."""
+    draw = np.random.default_rng(4)
+    x = np.column_stack([1e13 + draw.permutation(30), 3e12 + draw.permutation(30), draw.normal(size=30)])
+    y = x[:, 0] - 1e13 + 5.0 * draw.normal(size=30) - x[:, 2]
+    given = {"model": model, "penalty": "none", "bounds": {"x2": (0.0, None)}}
+    case = Case("fit", {**given, "solver": solver}, x, y)
+    assert refuted(of_claims(case, doors.ask(case)[0])) == [], case.code
+    if solver == "auto":
+        assert_honest(named(x, y), given)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("penalty", ["l1:3e-6", "group:3e-6"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_weak_kink_beside_large_offsets(penalty: str, intercept: bool, seed: int) -> None:
+    """The checker scaled its dual point down for gradients on the edge of what l1 allows, known to 1e-13 of the scores."""
+    draw = np.random.default_rng([seed, 19])
+    x, offset = draw.normal(size=(22, 3)), draw.uniform(-1000.0, 1000.0, size=22)
+    params = {"model": "huber:1.0", "penalty": penalty, "intercept": intercept}
+    assert_honest(named(x, np.round(8.0 * x[:, 0]) / 8.0, o=offset), params)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["sparsemax", "logistic"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_what_every_class_has_of_an_offset_moves_no_intercept(model: str, classes: int) -> None:
+    """The level of the offsets, the same for all, came back in every intercept, and the file was refused for their sum."""
+    draw = np.random.default_rng(classes)
+    x, y = draw.normal(size=(40, 2)), draw.integers(0, classes, size=40)
+    columns = named(x, [f"class {k}" for k in y], o=np.full(40, -100.0))
+    assert_honest(columns, {"model": model, "penalty": "l1:0.002"})
+    if model == "sparsemax" or classes > 2:
+        found = lineal.fit(x, y, model=model, penalty="l1:0.002", offset=np.full(40, -100.0))
+        assert abs(float(found.coef[0].sum())) < 1e-9
+
+
+@pytest.mark.slow
+def test_an_offset_by_class_moves_intercepts_by_what_they_do_not_share() -> None:
+    draw = np.random.default_rng(8)
+    x, y = draw.normal(size=(40, 2)), draw.integers(0, 3, size=40)
+    offset = np.tile([100.0, 100.1, -57.3], (40, 1))
+    case = Case("SparsemaxClassifier", {"C": 2.0}, x, y, None, offset)
+    ((claim,), _) = doors.ask(case)
+    assert abs(float(claim.coef[0].sum())) < 1e-9
+    assert refuted(of_claims(case, [claim])) == [], case.code
+
+
+def test_coefficients_sum_to_zero_in_columns_of_any_units() -> None:
+    """Sums below the last digit of the largest coefficient of another column were left as they are."""
+    draw = np.random.default_rng(5)
+    x, y = draw.normal(size=(30, 2)) * [1e-7, 1e7], draw.integers(0, 3, size=(30, 1)).astype(float)
+    problem = core.Problem.of(Memory(as_design(x, intercept=True), y), Softmax(3), NoPenalty(3))
+    coef = gauged(problem, np.array([[1.0, -1.0, 0.0], [1e7, -2e7, 1e7], [3e-8, -1e-8, 1e-8]]))
+    assert np.all(np.abs(coef.sum(axis=1)) <= 1e-12 * np.abs(coef).max(axis=1))
+
+
+@pytest.mark.parametrize("penalty", ["none", "ridge:1e-5", "l1:0.5", "group:0.5"])
+def test_rates_far_below_the_last_digit_of_their_counts(penalty: str) -> None:
+    """A count of 97 where e^-50 is expected: its dual point is no double, and the checker proved nothing."""
+    draw = np.random.default_rng(2)
+    x, offset = draw.normal(size=(26, 2)), draw.uniform(-45.0, 15.0, size=26)
+    offset[0] = -60.0
+    columns = named(x, 50.0 + draw.poisson(40.0, size=26), o=offset)
+    assert_honest(columns, {"model": "poisson", "penalty": penalty})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["squared-hinge", "huber:1.0", "quantile:0.5"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_fit_that_meets_every_row(model: str, seed: int) -> None:
+    """Nothing is left of F, and a gap of rounding alone was refused where the checker's own was smaller."""
+    draw = np.random.default_rng([seed, 7])
+    x, offset = draw.normal(size=(12, 3)), draw.uniform(-1000.0, 1000.0, size=12)
+    score = x[:, 0] - 2.0 * x[:, 1]
+    y = np.where(score > 0.0, "yes", "no") if model == "squared-hinge" else 1e6 + score
+    params = {"model": model, "penalty": "none", "bounds": {"x2": (0.0, None)}}
+    offsets = {"o": offset} if model == "squared-hinge" else {}
+    assert_honest(named(x, y, **offsets), params, ("optimal", "not_unique"))
+
+
+def test_bounds_that_hold_a_time_stamp_off_zero() -> None:
+    """The null fit's scores are 1e11 in size: nothing is to gain that is more than their rounding."""
+    draw = np.random.default_rng(3)
+    x = np.column_stack([1.7e18 + np.cumsum(draw.integers(1, 50, size=20)) * 60e9, draw.normal(size=20)])
+    y = np.where(np.arange(20) > 9, "late", "early")
+    assert_honest(named(x, y), {"model": "svm", "penalty": "none", "bounds": {"x0": (0.02, 0.06)}})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("copies", [1.0, 3.0, -0.25])
+@pytest.mark.parametrize("model", ["linear", "huber:1.0", "logistic"])
+def test_a_dependency_of_columns_that_are_zero_in_some_rows(copies: float, model: str) -> None:
+    """In such a row the checker saw only what rounding left of the weights, and called the columns nearly dependent."""
+    draw = np.random.default_rng(6)
+    x = np.round(8.0 * draw.normal(size=(24, 4))) / 8.0
+    x[::5, 0] = 0.0
+    x[:, 3] = copies * x[:, 0]
+    y = x[:, 1] + draw.normal(size=24)
+    label = np.where(y > 0.0, "yes", "no") if model == "logistic" else y
+    assert_honest(named(x, label), {"model": model, "penalty": "none", "intercept": False}, ("not_unique",))
