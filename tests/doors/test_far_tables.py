@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import lineal
+from lineal.api.path_of_table import table_path
+from lineal.cli import run
 from lineal.inference.summaries import summarise
 from lineal.verify import verify
 
@@ -167,3 +169,34 @@ def test_the_command_line_predicts_through_the_center(lineal, tmp_path):
     code, out, _ = lineal("show", model)
     assert code == 0
     assert "x less 4000000000000019.5" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(("kind", "penalty"), [("number", "l1"), ("number", "ridge"), ("two", "l1")])
+def test_a_path_far_from_zero_is_that_of_the_columns_less_their_start(kind, penalty):
+    """Every point is proven, and predicts the rows held out as a path of the numbers from zero does."""
+    given = {"penalty": penalty, "points": 6, "test_size": 0.3, "seed": 1}
+    far, plain = (table_path(_table(kind, start), "y", **given) for start in (FAR, 0.0))
+    assert plain.center is None
+    assert far.center is not None
+    assert far.center[1] > FAR
+    for one, other in zip(far.points, plain.points, strict=True):
+        assert one.verdict.kind == "optimal"
+        assert one.coef[1:] == pytest.approx(other.coef[1:], abs=1e-6)
+    assert far.losses == pytest.approx(plain.losses, rel=1e-6)
+
+
+def test_the_page_of_a_path_says_what_coefficients_are_about(tmp_path, capsys):
+    (tmp_path / "t.json").write_text("".join(json.dumps(row) + "\n" for row in _rows(_table("number"))))
+    words = ["path", str(tmp_path / "t.json"), "--target", "y", "--points", "4"]
+    assert run(words) == 0
+    assert "Coefficients are for columns less a center: x less 40000000000000" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    assert run([*words, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert 0.0 <= answer["center"]["x"] - FAR <= ROWS
+    assert {point["verdict"] for point in answer["points"]} == {"optimal"}
+
+
+def _rows(table):
+    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]

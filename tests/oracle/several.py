@@ -104,7 +104,9 @@ def _path(case: Case) -> list[Outcome]:
         penalty = Penalty.of(
             case.params["penalty"], len(penalty_factors), {**spelled, "strength": point.strength}, penalty_factors
         )
-        problem = pose(case.X, y, loss, penalty, intercept=intercept, weight=case.weight, offset=case.offset)
+        problem = pose(
+            case.X, y, loss, penalty, intercept=intercept, weight=case.weight, offset=case.offset, center=found.center
+        )
         claims.append(Claim(verdict, np.asarray(point.coef), problem, columns, point.objective, 1e-6, labels))
     strengths = [point.strength for point in found.points]
     bad = []

@@ -22,7 +22,7 @@ from lineal.verify.problem.formulas import Problem
 from lineal.verify.problem.penalties import Penalty
 from lineal.verify.proof.baseline import baseline_objective
 
-from . import boundaries, chosen, doors, stationary
+from . import boundaries, chosen, doors, several, stationary
 from .doors import Case
 from .losses import ZERO
 from .minimum import minimise
@@ -445,3 +445,18 @@ def test_a_frame_says_what_it_takes_off_after_rounding(seed: int) -> None:
     )
     case = replace(case, weight=np.array([2.7e6, 2.1e7, 3.1e-6]))
     assert refuted(of_claims(case, doors.ask(case)[0])) == [], case.code
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
+@pytest.mark.parametrize("far", [3e14, 2.1e15, 3.3e18])
+def test_a_path_of_columns_far_from_zero_keeps_a_center(loss: str, far: float) -> None:
+    """Coefficients of the columns as they are have no digits left: nearly every point ended in ``budget``."""
+    draw = np.random.default_rng(9)
+    unit = 2.0 ** max(math.ceil(math.log2(far)) - 52, 0)
+    x = np.column_stack([far + unit * draw.permutation(20), draw.normal(size=20)])
+    score = (x[:, 0] - x[:, 0].mean()) / unit / 5.0 + x[:, 1] + draw.normal(size=20)
+    y = score if loss == "squared" else (score > 0.0).astype(int)
+    case = Case("path", {"loss": loss, "penalty": "l1", "strengths": 4, "ratio": 0.01}, x, y)
+    outcomes = several.ask(case)
+    assert {outcome.kind for outcome in outcomes} == {"optimal", "walked"}
+    assert refuted(outcomes) == [], case.code

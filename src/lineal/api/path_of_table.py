@@ -25,7 +25,7 @@ from lineal.metrics.scoring import Score
 from lineal.model.verdict import TOLERANCE
 from lineal.paths.point import Point
 from lineal.paths.selection import falling
-from lineal.paths.strengths import path
+from lineal.paths.strengths import Path, path
 from lineal.penalties import by_name
 from lineal.penalties.penalty import Penalty
 from lineal.solvers.solver import Solver
@@ -54,6 +54,8 @@ class TablePath:
     fitted: int
     reached: int
     charges: str | list[str | float] = "sd"
+    center: Array | None = None
+    """What is taken off the columns before coefficients are applied; mostly None."""
 
     @property
     def texts(self) -> list[str]:
@@ -161,7 +163,7 @@ def table_path(
     walked = path(
         dataset.train, ready.loss, charging, first,
         ratio=1e-3 if ratio is None else ratio, solver=request.solver, tol=tol, time_limit=deadline,
-        moments=ready.moments, labels=ready.labels, progress=progress,
+        moments=ready.moments, labels=ready.labels, progress=progress, keep=True,
     )  # fmt: skip
     metric = ready.loss.figure
     return TablePath(
@@ -172,11 +174,12 @@ def table_path(
         penalty=family,
         family=charging,
         metric=metric,
-        losses=_losses(dataset, ready.loss, metric, walked.points, walked.reached),
+        losses=_losses(dataset, ready.loss, metric, walked),
         dataset=dataset,
         fitted=ready.moments.rows,
         reached=walked.reached,
         charges=ready.units.stated(charging.without_bounds().factor_unit),
+        center=walked.center,
     )
 
 
@@ -191,11 +194,13 @@ def _request(
     return replace(Request.of(model, f"{family.name}:1{ratio}", bounds, solver, penalize), penalty=family)
 
 
-def _losses(dataset: Dataset, loss: Loss, metric: str, points: Sequence[Point], reached: int) -> tuple[float, ...]:
+def _losses(dataset: Dataset, loss: Loss, metric: str, walked: Path) -> tuple[float, ...]:
     """Return the metric of every point on the rows that were held out, if there are any; NaN where nothing was fitted."""
     if dataset.test is None:
         return ()
     held, classes = dataset.test, dataset.target.kind == "classes"
+    reached = walked.points[: walked.reached]
+    tasks = [Score(loss, point.coef, classes, center=walked.center) for point in reached]
     with np.errstate(over="ignore", invalid="ignore"):
-        figures = [float(held.sum(Score(loss, point.coef, classes)).figures()[metric]) for point in points[:reached]]
-    return (*figures, *[math.nan] * (len(points) - reached))
+        figures = [float(held.sum(task).figures()[metric]) for task in tasks]
+    return (*figures, *[math.nan] * (len(walked.points) - len(reached)))

@@ -22,6 +22,7 @@ from lineal.cli.plain_model import finite, text
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
 from lineal.errors import InputError
+from lineal.model.model import center_words
 from lineal.paths.point import Point
 
 MAX_COLUMNS_SHOWN: Final = 20
@@ -89,6 +90,7 @@ def answer_of(walked: TablePath) -> dict[str, Any]:
             "notes": list(walked.dataset.about.get("notes", ())),
         },
         "critical": walked.critical,
+        "center": None if walked.center is None else dict(zip(walked.columns, walked.center.tolist(), strict=True)),
         "metric": walked.metric,
         "best": walked.best,
         "points": [
@@ -137,6 +139,8 @@ def page(walked: TablePath, answer: Mapping[str, Any], width: int) -> list[Any]:
             f"{answer['data']['origin']}: {answer['data']['rows']:,} rows fitted; target {walked.dataset.target.name}",
         ),
     ]
+    if walked.center is not None:
+        lines.append(("Center", center_words(walked.columns, walked.center)))
     if walked.losses:
         lines.append(("Held out", f"{walked.metric.replace('_', ' ')} on rows that no point has seen; * is the least"))
     lines += left_out(answer["data"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -145,10 +145,7 @@ class Model(Uncertainty):
             return (
                 "The members take a center off columns that are far from zero; an intercept is the score at the center."
             )
-        off = [f"{name} less {value!r}" for name, value in zip(self.columns, center.tolist(), strict=True) if value]
-        return (
-            f"Coefficients are for columns less a center: {', '.join(off)}; the intercept is the score at the center."
-        )
+        return center_words(self.columns, center)
 
     def scores(self, data: object, offset: Array | None = None) -> Array:
         """Return ``eta = X coef + offset`` (of columns less their ``center``) for every row, shape ``(n, outputs)``."""
@@ -311,3 +308,13 @@ class Model(Uncertainty):
         if offset is None and column is not None and self.encoder is not None:
             return self.encoder.offset(data, column)
         return offset
+
+
+def center_words(columns: Sequence[str], center: Array) -> str:
+    """Return what a reader of coefficients about a center has to know.
+
+    >>> center_words(("(intercept)", "time"), np.array([0.0, 4e15]))
+    'Coefficients are for columns less a center: time less 4000000000000000.0; the intercept is the score at the center.'
+    """
+    off = [f"{name} less {value!r}" for name, value in zip(columns, center.tolist(), strict=True) if value]
+    return f"Coefficients are for columns less a center: {', '.join(off)}; the intercept is the score at the center."

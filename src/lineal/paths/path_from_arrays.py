@@ -47,7 +47,8 @@ def path(
     numbers, or how many to take from the one where nothing penalized is used down to ``ratio`` times it. Coefficients are
     penalized in the units of the columns, the intercept is not. Labels of any kind are numbered in sorted order.
     After ``time_limit`` seconds nothing is fitted any more: the points that are left have the coefficients of the last one
-    that was, and the verdict ``budget``.
+    that was, and the verdict ``budget``. Columns a billion standard deviations from zero (time stamps) are fitted less an exact
+    ``center``, which the path holds: ``eta = (X - center) coef``.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(50, 3))
@@ -66,7 +67,9 @@ def path(
     penalty_factors = np.ones(columns)
     penalty_factors[: int(fit_intercept)] = 0.0
     family = _penalty(penalty, l1_ratio, penalty_factors)
-    return paths.path(source, fitted_loss, family, strengths, ratio=ratio, solver=solver, tol=tol, time_limit=deadline)
+    return paths.path(
+        source, fitted_loss, family, strengths, ratio=ratio, solver=solver, tol=tol, time_limit=deadline, keep=True
+    )
 
 
 def _weights(sample_weight: Any, rows: int) -> Array:

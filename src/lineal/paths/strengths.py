@@ -22,6 +22,7 @@ from lineal.paths.point import Point
 from lineal.paths.squares import Squares
 from lineal.penalties.penalty import Penalty
 from lineal.problem.blas import one_thread
+from lineal.problem.frame import CENTER_KEPT_SDS, centered
 from lineal.problem.moments import Moments
 from lineal.problem.problem import Problem
 from lineal.solvers.solver import Solver
@@ -36,6 +37,8 @@ class Path:
     critical: float
     reached: int
     """How many of the points there was time for; all, where no time limit is given. The others are not to be compared."""
+    center: Array | None = None
+    """What is taken off the columns before coefficients are applied, ``eta = (X - center) coef``; mostly None."""
 
     @property
     def strengths(self) -> Array:
@@ -67,13 +70,15 @@ def path(
     moments: Moments | None = None,
     labels: Sequence[str] | None = None,
     progress: Callable[[Point], None] | None = None,
+    keep: bool = False,
 ) -> Path:
     """Fit a penalty at many strengths, each fit started from the one before, and prove every one of them.
 
     ``strengths`` are numbers, or how many of them to take from the critical strength, where nothing penalized is used, down
     to ``ratio`` times it (evenly in the logarithm). The strength that ``penalty`` has itself does not matter.
     ``max_iter`` limits the steps of every fit. The points that ``time_limit`` leaves no time for are not fitted: they have
-    the coefficients of the last point that was, and the verdict ``budget``.
+    the coefficients of the last point that was, and the verdict ``budget``. ``keep`` says that the caller can predict about a
+    ``center``: columns are fitted less one where they are so far from zero that coefficients would have too few digits.
 
     >>> from lineal.designs import as_design
     >>> from lineal.losses import Squared
@@ -87,6 +92,8 @@ def path(
     deadline = Deadline.of(time_limit)
     with one_thread(source, loss.outputs):
         problem = beforehand(deadline, lambda: Problem.of(source, loss, penalty.at(1.0), moments))
+        frame = centered(problem, CENTER_KEPT_SDS, exact=True) if keep else None
+        problem = problem if frame is None else frame.problem
         base = baseline_fit(problem)
         together = solver == "auto" and max_iter is None
         stretches = _by_stretches(problem, penalty, tol, labels) if together else None
@@ -121,7 +128,7 @@ def path(
                 _add(points, _unreached(problem_at, strength, last, tol), progress)
             else:
                 _add(points, Point(strength, fitted.coef, fitted.objective, fitted.verdict, fitted.steps), progress)
-    return Path(tuple(points), critical, reached)
+    return Path(tuple(points), critical, reached, None if frame is None else frame.center)
 
 
 def critical_strength(problem: Problem, slopes: Array | None = None) -> float:
