@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from lineal.errors import InputError
 
-from . import boundaries, chosen, doors, forgery, halves, several, stationary, tables
+from . import boundaries, checked, chosen, doors, forgery, halves, several, stationary, tables
 from .doors import Case
 from .judge import Violation
 from .outcome import Outcome, of_claims
@@ -62,8 +62,9 @@ FRONTS: dict[str, Front] = {
     "halfspaces": Front(boundaries.drawn, boundaries.ask, boundaries.DOORS, 2),
     "several": Front(several.drawn, several.ask, several.DOORS, 1),
     "tables": Front(tables.drawn, tables.ask, tables.DOORS, 2),
+    "files": Front(checked.drawn, checked.ask, checked.DOORS, 4),
 }
-"""Name -> front; every twenty cases are shared out among them."""
+"""Name -> front; every twenty-four cases are shared out among them."""
 TURNS = [name for name, front in FRONTS.items() for _ in range(front.share)]
 
 

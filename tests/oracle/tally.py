@@ -17,7 +17,7 @@ MARKS = {
     True: ("<!-- plain:begin -->", "<!-- plain:end -->"),
 }
 """Where the figures stand in the page: those of nasty data, and those of plain data."""
-BESIDE = ("choice", "encoding", "path", "committee", "separability")
+BESIDE = ("choice", "encoding", "path", "committee", "separability", "honest file")
 """What is judged beside the fits, and has no share in the rate of ``budget``."""
 Counts = Counter[tuple[str, str]]
 

@@ -11,7 +11,7 @@ import pytest
 from lineal.errors import InputError
 from lineal.verify.evidence.sentences import NEARLY, REASONS
 
-from . import attack, boundaries, chosen, halves, several, stationary, tables
+from . import attack, boundaries, checked, chosen, halves, several, stationary, tables
 from .designs import TWISTS
 from .doors import MODELS, PARAMS, Case, ask, drawn
 from .judge import Violation, judge, truth
@@ -107,6 +107,7 @@ FRONTS = {
     **dict.fromkeys(boundaries.DOORS, boundaries),
     **dict.fromkeys(several.DOORS, several),
     **dict.fromkeys(tables.DOORS, tables),
+    **dict.fromkeys(checked.DOORS, checked),
 }
 
 
