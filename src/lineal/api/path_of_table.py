@@ -18,6 +18,7 @@ from lineal.api.request import Request
 from lineal.errors import InputError, near
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import TextOptions
+from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, Limit, beforehand
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
