@@ -16,21 +16,9 @@ from lineal.fitting.fitting import fit
 from lineal.losses import Squared
 from lineal.penalties import NoPenalty
 from lineal.sources.memory import Memory
+from tests.references.data.make_nist import NAMES
 
 FOLDER = Path(__file__).resolve().parent / "data" / "nist"
-NAMES = [
-    "Norris",
-    "Pontius",
-    "NoInt1",
-    "NoInt2",
-    "Filip",
-    "Longley",
-    "Wampler1",
-    "Wampler2",
-    "Wampler3",
-    "Wampler4",
-    "Wampler5",
-]
 
 
 def digits(found: float, certified: str) -> float:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -58,13 +59,10 @@ def prove(
     many Newton steps away from ``coef`` in search of a better dual point: the bound is then
     ``F(coef) - F(moved) + gap(moved)``, which is how coefficients far from the optimum get one. With a hint, a relative gap of
     ``enough`` is taken from the slopes as they are, if they prove it, and spares a pass; a relative gap of ``goal`` is not made
-    smaller by another pass. ``quiet`` says that the caller has
-    switched numpy's warnings off already.
+    smaller by another pass. ``quiet`` says that the caller has switched numpy's warnings off already.
     """
-    if not quiet:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-            return prove(problem, coef, hint=hint, theta=theta, polish=polish, enough=enough, goal=goal, quiet=True)
-    return replace(_proven(problem, coef, hint, theta, polish, enough, goal), dust=_dust(problem))
+    with nullcontext() if quiet else np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        return replace(_proven(problem, coef, hint, theta, polish, enough, goal), dust=_dust(problem))
 
 
 def _proven(
@@ -76,6 +74,7 @@ def _proven(
     enough: float,
     goal: float,
 ) -> Proof:
+    """Return the proof with the penalty as it is, or without what of it rounding hides, whichever proves more."""
     if _empty(problem):
         reason = "a class has no row of positive weight, and an intercept that no penalty holds"
         return Proof(problem.evaluate(coef).value, baseline_fit(problem).value, None, reason, interior=False)
@@ -119,9 +118,10 @@ def _of_slopes(problem: Problem, coef: Array, hint: Array | None) -> Proof | Non
 def _prove_as_is(
     problem: Problem, coef: Array, hint: Array | None, theta: Array | None, polish: int, goal: float = 0.0
 ) -> Proof:
+    """Prove with a dual point from the slopes; where there are none, or they are at a border, with one given row by row."""
     if not problem.loss.smooth:
         return _prove_rows(problem, coef, theta)
-    proof = _prove(problem, coef, hint, polish, goal)
+    proof = _prove_slopes(problem, coef, hint, polish, goal)
     if proof.gap is None and problem.loss.dual_margin < 1e-3:
         # The dual point of a Newton step is too near the border of the domain, or outside.
         rows = _prove_rows(problem, coef, theta)
@@ -150,6 +150,7 @@ def _light(problem: Problem) -> Problem | None:
 
 
 def _prove_rows(problem: Problem, coef: Array, theta: Array | None) -> Proof:
+    """Prove with a dual point that is given row by row."""
     baseline = baseline_fit(problem).value
     result = bound(problem, coef, theta, baseline)
     value = problem.evaluate(coef).value if result.gap is None else result.value
@@ -158,7 +159,8 @@ def _prove_rows(problem: Problem, coef: Array, theta: Array | None) -> Proof:
     return Proof(value, baseline, result.gap, result.reason, interior=True, unit=unit, theta=result.theta)
 
 
-def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int, goal: float) -> Proof:
+def _prove_slopes(problem: Problem, coef: Array, hint: Array | None, polish: int, goal: float) -> Proof:
+    """Prove with a dual point from the slopes: by normal equations, a quadratic, or Newton steps from ``coef``."""
     baseline = baseline_fit(problem).value
     if not math.isfinite(problem.penalty.value(coef)):
         inside = np.array_equal(problem.penalty.prox(coef, np.zeros(problem.shape[0])), coef)
@@ -254,6 +256,7 @@ def _evaluate(problem: Problem, coef: Array, hint: Array | None) -> Evaluation:
 
 
 def _move(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array, Evaluation] | None:
+    """Return the next point of Newton's method; None where there is no step that lowers F."""
     held = _held(problem, here)
     if not problem.penalty.smooth and held == problem.shape[0]:
         goal, fall = prox_newton.model(problem, coef, here)
