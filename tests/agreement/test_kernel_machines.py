@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn.gaussian_process
 import sklearn.kernel_ridge
 import sklearn.svm
+from scipy.optimize import minimize
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.gaussian_process import kernels
 from sklearn.preprocessing import StandardScaler
 
-from lineal.estimators import SVC, SVR, KernelRidge
+from lineal.estimators import (
+    SVC,
+    SVR,
+    GaussianProcessRegressor,
+    KernelLogisticRegression,
+    KernelPerceptron,
+    KernelRidge,
+    LogisticRegression,
+)
+from lineal.kernels import Gaussian
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(120, 4))
@@ -140,3 +152,119 @@ def test_kernel_ridge_of_a_linear_kernel_is_ridge():
     kernel, plain = KernelRidge(0.7).fit(rows, y), Ridge(0.7, fit_intercept=False).fit(rows, y)
     np.testing.assert_allclose(kernel.predict(rows), plain.predict(rows), rtol=1e-9)
     np.testing.assert_allclose(rows.T @ kernel.dual_coef_, plain.coef_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_logistic_regression_of_a_linear_kernel_is_logistic_regression(classes, intercept):
+    rows, y = load_iris(return_X_y=True)
+    y = np.minimum(y, classes - 1)
+    options = {"C": 2.0, "tol": 1e-12, "fit_intercept": intercept, "class_weight": "balanced"}
+    kernel, plain = KernelLogisticRegression(kernel="linear", **options).fit(rows, y), LogisticRegression(**options)
+    assert kernel.verdict_.kind == "optimal"
+    assert kernel.objective_ == pytest.approx(plain.fit(rows, y).objective_, rel=1e-9)
+    np.testing.assert_allclose(kernel.predict_proba(rows), plain.predict_proba(rows), atol=1e-5)
+    np.testing.assert_allclose(kernel.predict_log_proba(rows), np.log(kernel.predict_proba(rows)), atol=1e-12)
+
+
+@pytest.mark.parametrize("C", [0.1, 1e4])
+def test_kernel_logistic_regression_by_another_optimizer(C):
+    y, K = (Y > 0.3).astype(float), Gaussian(0.6).gram(X)
+    root = np.linalg.cholesky(K + 1e-10 * np.eye(len(K)))
+
+    def F(v):
+        eta = root @ v[1:] + v[0]
+        p = 1 / (1 + np.exp(-eta))
+        value = C * np.sum(S * (np.logaddexp(0, eta) - y * eta)) + v[1:] @ v[1:] / 2
+        slope = C * S * (p - y)
+        return value, np.concatenate([[slope.sum()], root.T @ slope + v[1:]])
+
+    ours = KernelLogisticRegression(C=C, gamma=0.6).fit(X, y, sample_weight=S)
+    other = minimize(F, np.zeros(len(K) + 1), jac=True, method="L-BFGS-B", options={"maxiter": 20000, "maxfun": 40000})
+    assert ours.verdict_.kind == "optimal"
+    assert ours.objective_ * C * S.sum() <= other.fun * (1 + 1e-7)
+    assert other.fun - ours.objective_ * C * S.sum() <= 1e-3 * other.fun
+    assert ours.dual_coef_.sum() == pytest.approx(0.0, abs=1e-8 * np.abs(ours.dual_coef_).sum())
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_kernel_perceptron_counts_mistakes(classes):
+    """Its scores are those of the plain perceptron on an explicit feature map, presented in the same order."""
+    rows = RNG.integers(-3, 4, size=(40, 2)).astype(float)
+    rows = np.unique(rows, axis=0)
+    y = (rows[:, 0] * rows[:, 1] > 0).astype(int) + (classes > 2) * 2 * (rows[:, 0] > 0)
+    model = KernelPerceptron(kernel="poly", degree=2, gamma=1.0, coef0=1.0, shuffle=False, max_iter=2000).fit(rows, y)
+    r2 = np.sqrt(2.0)
+    a, b = rows.T
+    phi = np.column_stack([np.ones(len(rows)), np.ones(len(rows)), r2 * a, r2 * b, a * a, b * b, r2 * a * b])
+    labels, codes = np.unique(y, return_inverse=True)
+    w, mistakes = np.zeros((len(labels), 7)), 0
+    for _ in range(2000):
+        before = mistakes
+        for x, k in zip(phi, codes, strict=True):
+            if len(labels) == 2:
+                side = 2 * k - 1
+                if side * (w[1] @ x) <= 0:
+                    w[1] += side * x
+                    mistakes += 1
+                continue
+            scores = w @ x
+            scores[k] = -np.inf
+            other = int(np.argmax(scores))
+            if w[k] @ x <= scores[other]:
+                w[k] += x
+                w[other] -= x
+                mistakes += 1
+        if mistakes == before:
+            break
+    assert model.mistakes_ == mistakes
+    expected = phi @ (w[1:].T if len(labels) == 2 else w.T)
+    np.testing.assert_allclose(model.decision_function(rows).reshape(len(rows), -1), expected, rtol=1e-8, atol=1e-6)
+    assert model.verdict_.kind == "separated"
+    assert (model.predict(rows) == y).all()
+    assert mistakes <= model.verdict_.evidence["bound"]
+
+
+def test_the_kernel_perceptron_stops_where_rows_contradict_each_other():
+    model = KernelPerceptron(max_iter=5).fit([[0.0], [0.0], [1.0]], [0, 1, 1])
+    assert model.verdict_.kind == "budget"
+    assert model.verdict_.evidence["wrong_rows"] >= 1
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("targets", [1, 2])
+def test_gaussian_processes(targets, normalize):
+    y = Y if targets == 1 else np.column_stack([Y, Y**2])
+    options = {"alpha": 1e-4, "normalize_y": normalize}
+    kernel = 2.0 * kernels.RBF(1.3) + kernels.WhiteKernel(0.2)
+    ours = GaussianProcessRegressor(kernel, **options).fit(X, y)
+    theirs = sklearn.gaussian_process.GaussianProcessRegressor(kernel, **options).fit(X, y)
+    assert ours.verdict_.kind == "stationary"
+    assert "optimal" in ours.verdict_.sentence.lower()
+    assert ours.log_marginal_likelihood_value_ == pytest.approx(theirs.log_marginal_likelihood_value_, rel=1e-6)
+    fixed = GaussianProcessRegressor(theirs.kernel_, optimizer=None, **options).fit(X, y)
+    assert fixed.verdict_.kind == "optimal"
+    assert fixed.log_marginal_likelihood_value_ == pytest.approx(theirs.log_marginal_likelihood_value_, rel=1e-9)
+    new = RNG.normal(size=(7, 4))
+    for asked in ({}, {"return_std": True}, {"return_cov": True}):
+        found, expected = fixed.predict(new, **asked), theirs.predict(new, **asked)
+        for one, other in zip(*((x,) if not asked else x for x in (found, expected)), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-8)
+    value, gradient = fixed.log_marginal_likelihood(kernel.theta, eval_gradient=True)
+    their_value, their_gradient = theirs.log_marginal_likelihood(kernel.theta, eval_gradient=True)
+    assert value == pytest.approx(their_value, rel=1e-9)
+    np.testing.assert_allclose(gradient, their_gradient, rtol=1e-6, atol=1e-6)
+
+
+def test_a_gaussian_process_with_a_kernel_of_ours_and_noise_by_row():
+    noise = RNG.uniform(0.05, 0.5, size=120)
+    ours = GaussianProcessRegressor(Gaussian(0.4), alpha=noise).fit(X, Y)
+    assert ours.verdict_.kind == "optimal"
+    K = Gaussian(0.4).gram(X)
+    np.testing.assert_allclose(ours.alpha_, np.linalg.solve(K + np.diag(noise), Y), rtol=1e-8, atol=1e-10)
+    logdet = np.linalg.slogdet(K + np.diag(noise))[1]
+    value = -0.5 * Y @ ours.alpha_ - 0.5 * logdet - 60 * np.log(2 * np.pi)
+    assert ours.log_marginal_likelihood_value_ == pytest.approx(value, rel=1e-10)
+    mean, std = GaussianProcessRegressor(Gaussian(0.4)).predict(X[:3], return_std=True)
+    np.testing.assert_allclose([mean, std], [np.zeros(3), np.ones(3)])
+    assert ours.sample_y(X[:5], 4).shape == (5, 4)

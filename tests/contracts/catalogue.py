@@ -21,7 +21,9 @@ VALUES = {"LinealError", "InputError", "ModelFileError", "VerificationError", "V
 """Names that take no data."""
 NOT_DATA = {"load", "likelihood_ratio"}
 """Functions of files and of models."""
-KERNEL_MACHINES = ("KernelRidge", "SVC", "SVR")
+KERNEL_MACHINES = (
+    "GaussianProcessRegressor", "KernelLogisticRegression", "KernelPerceptron", "KernelRidge", "SVC", "SVR",
+)  # fmt: skip
 """Estimators whose contract is in test_kernel_machines.py."""
 SCORES = ("predict", "decision_function", "predict_proba", "predict_log_proba", "score", "partial_fit", "transform")
 FAST = {

@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn.gaussian_process
 import sklearn.kernel_ridge
 import sklearn.svm
 from sklearn.base import clone
@@ -15,14 +16,26 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 import lineal
 from lineal.errors import InputError
-from lineal.estimators import SVC, SVR, KernelRidge
+from lineal.estimators import (
+    SVC,
+    SVR,
+    GaussianProcessRegressor,
+    KernelLogisticRegression,
+    KernelPerceptron,
+    KernelRidge,
+)
 from lineal.kernels import Gaussian
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
 Y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * RNG.normal(size=40)
 LABELS = (Y > 0).astype(int)
-THEIRS = {SVC: sklearn.svm.SVC, SVR: sklearn.svm.SVR, KernelRidge: sklearn.kernel_ridge.KernelRidge}
+THEIRS = {
+    SVC: sklearn.svm.SVC,
+    SVR: sklearn.svm.SVR,
+    KernelRidge: sklearn.kernel_ridge.KernelRidge,
+    GaussianProcessRegressor: sklearn.gaussian_process.GaussianProcessRegressor,
+}
 
 VARIANTS = [
     SVC(gamma=0.5),
@@ -33,6 +46,9 @@ VARIANTS = [
     SVR(kernel="linear"),
     KernelRidge(kernel="rbf"),
     KernelRidge(kernel="precomputed"),
+    KernelLogisticRegression(gamma=0.5),
+    KernelPerceptron(kernel="precomputed"),
+    GaussianProcessRegressor(Gaussian(0.5), alpha=0.1, normalize_y=True),
 ]
 SCALE = dict.fromkeys(
     ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
@@ -47,7 +63,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("estimator", [SVC(), SVR()])
+@pytest.mark.parametrize("estimator", [SVC(), SVR(), KernelLogisticRegression()])
 def test_nothing_but_the_weights_of_gamma_fails(estimator):
     results = check_estimator(estimator, expected_failed_checks=SCALE, on_fail=None, on_skip=None)
     assert [result["check_name"] for result in results if result["status"] == "failed"] == []
@@ -92,15 +108,26 @@ REFUSED = [
     (KernelRidge, "gamma", -1.0, "at least 0"),
     (KernelRidge, "kernel_params", {"p": 2}, "arguments of a kernel that is a function"),
     (KernelRidge, "tol", "small", "one finite number"),
+    (KernelLogisticRegression, "C", 0.0, "above 0"),
+    (KernelLogisticRegression, "kernel", "sigmoid", "not positive semi-definite"),
+    (KernelLogisticRegression, "fit_intercept", 1, "True or False"),
+    (KernelLogisticRegression, "max_iter", -1, "whole number"),
+    (KernelPerceptron, "max_iter", 0, "at least 1"),
+    (KernelPerceptron, "shuffle", "no", "True or False"),
+    (GaussianProcessRegressor, "alpha", -1.0, "at least 0"),
+    (GaussianProcessRegressor, "kernel", "rbf", "sklearn.gaussian_process.kernels"),
+    (GaussianProcessRegressor, "optimizer", "adam", "'fmin_l_bfgs_b', None"),
+    (GaussianProcessRegressor, "n_targets", 2, "y has 1 targets"),
 ]
 
 
 @pytest.mark.parametrize(("kind", "name", "value", "words"), REFUSED)
 def test_what_is_not_honoured_is_refused(kind, name, value, words):
     kernel = {"coef0": "sigmoid", "degree": "poly"}.get(name, "rbf")
-    estimator = kind(**{"kernel": kernel, name: value})
+    start = {} if kind is GaussianProcessRegressor else {"kernel": kernel}
+    estimator = kind(**{**start, name: value})
     with pytest.raises(InputError, match=words):
-        estimator.fit(X, LABELS if kind is SVC else Y)
+        estimator.fit(X, LABELS if hasattr(kind, "decision_function") else Y)
 
 
 @pytest.mark.parametrize("kind", [SVC, SVR, KernelRidge])

@@ -15,7 +15,10 @@ from lineal.estimators.categorical_bayes import CategoricalNB
 from lineal.estimators.counts import PoissonRegressor
 from lineal.estimators.discrete_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from lineal.estimators.gaussian_bayes import GaussianNB
+from lineal.estimators.gaussian_process import GaussianProcessRegressor
 from lineal.estimators.huber import HuberRegressor
+from lineal.estimators.kernel_logistic import KernelLogisticRegression
+from lineal.estimators.kernel_perceptron import KernelPerceptron
 from lineal.estimators.kernel_ridge import KernelRidge
 from lineal.estimators.lasso import ElasticNet, Lasso
 from lineal.estimators.lasso_cv import ElasticNetCV, LassoCV
@@ -42,7 +45,10 @@ __all__ = [
     "ElasticNet",
     "ElasticNetCV",
     "GaussianNB",
+    "GaussianProcessRegressor",
     "HuberRegressor",
+    "KernelLogisticRegression",
+    "KernelPerceptron",
     "KernelRidge",
     "Lasso",
     "LassoCV",

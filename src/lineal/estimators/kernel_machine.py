@@ -68,6 +68,9 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
     solver_: str
     dual_coef_: Any
     X_fit_: Any
+    classes_: npt.NDArray[Any]
+    intercept_: Any
+    n_iter_: Any
     _choice: Choice
 
     def _judged(self, verdicts: list[Verdict], objectives: list[float]) -> None:
