@@ -19,6 +19,7 @@
 #include "grams.hpp"
 #include "kernels.hpp"
 #include "machines.hpp"
+#include "neighbors.hpp"
 #include "perceptron.hpp"
 #include "parts.hpp"
 #include "picking.hpp"
@@ -283,6 +284,7 @@ NB_MODULE(_core, m) {
     bind_sweeps(m);
     bind_kernels(m);
     bind_epochs(m);
+    bind_neighbors(m);
     bind_perceptron(m);
     bind_ascent(m);
     bind_text(m);

@@ -10,6 +10,7 @@
 #include "apart.hpp"
 #include "cells.hpp"
 #include "columns.hpp"
+#include "neighbors.hpp"
 #include "presenting.hpp"
 #include "float32_gram.hpp"
 #include "teams.hpp"
@@ -361,6 +362,7 @@ int main(int count, char**) {
     check_descents();
     check_factor();
     check_all_rough();
+    check_all_neighbors();
     std::printf(failures == 0 ? "all checks hold\n" : "%d checks failed\n", failures);
     return failures == 0 ? 0 : 1;
 }

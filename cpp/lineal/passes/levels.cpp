@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "kernels/entries.hpp"
+#include "neighbors/neighbors.hpp"
 #include "passes/kernels.hpp"
 #include "paths/sweeps.hpp"
 #include "perceptron/perceptron.hpp"
@@ -91,5 +92,6 @@ LINEAL_TABLE(Sweeps, sweeps)
 LINEAL_TABLE(Entries, entries)
 LINEAL_TABLE(Epochs, epochs)
 LINEAL_TABLE(Perceptrons, perceptrons)
+LINEAL_TABLE(Searches, searches)
 
 }  // namespace lineal

@@ -1,0 +1,1 @@
+"""The nearest training rows, and what they say."""
