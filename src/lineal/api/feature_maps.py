@@ -12,8 +12,9 @@ from lineal.generative.class_densities import ClassDensities
 from lineal.machines.kernel_map import KernelMap
 from lineal.model.feature_map import FeatureMap
 from lineal.model.model import MAP_PREFIX
+from lineal.neighbors.neighbor_map import NeighborMap
 
-ALL: tuple[type[FeatureMap], ...] = (ClassDensities, KernelMap)
+ALL: tuple[type[FeatureMap], ...] = (NeighborMap, ClassDensities, KernelMap)
 """Every feature map."""
 
 

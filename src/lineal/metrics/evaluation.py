@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from lineal.designs.center import scores
 from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.metrics.scoring import Score
@@ -42,12 +41,12 @@ class Predictions:
 class Predict:
     """The task that keeps the score of every row."""
 
+    score: Score
     coef: Array
-    center: Array | None = None
 
     def __call__(self, block: Block) -> Predictions:
         """Return the rows of one block."""
-        eta = scores(block.design, self.coef, self.center)
+        eta = self.score.scores(block.design, self.coef)
         eta = eta if block.offset is None else eta + block.offset
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
         return Predictions(block.y, eta, weight)
@@ -62,7 +61,7 @@ def evaluate(source: Source, score: Score, labels: Sequence[object] | None, seed
     if score.coef is None:
         raise ValueError("there are no coefficients to look at")
     with np.errstate(all="ignore"):  # a solver may have left for infinity: that is in the verdict
-        rows = source.sum(Predict(score.coef, score.center))
+        rows = source.sum(Predict(score, score.coef))
         answer: dict[str, Any] = {"intervals": _intervals(rows, score, seed)}
         if labels is not None:
             y, proba, predicted = score.decided(rows.y, rows.eta)

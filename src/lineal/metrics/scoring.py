@@ -46,7 +46,7 @@ class Score:
         """Return the figures of one block."""
         eta: Array | None = None
         if self.coef is not None:
-            eta = self._eta(block.design, self.coef)
+            eta = self.scores(block.design, self.coef)
             if block.offset is not None:
                 eta = eta + block.offset
             if self.level is not None:
@@ -59,7 +59,7 @@ class Score:
             return self._constant(block.y, block.weight)
         return self.of(block.y, eta, np.ones(block.n_rows) if block.weight is None else block.weight)
 
-    def _eta(self, design: Design, coef: Array) -> Array:
+    def scores(self, design: Design, coef: Array) -> Array:
         """Return the scores of a design, offsets left aside."""
         return scores(design, coef, self.center) if self.through is None else self.through(design, coef)
 

@@ -32,7 +32,8 @@ from lineal.verify.evidence.margins import check_margin
 from lineal.verify.evidence.members import Committee, check_committee, take_committee
 from lineal.verify.evidence.separability import FORMAT, Record, check_record, take_record
 from lineal.verify.evidence.verdicts import check_verdict
-from lineal.verify.maps import MapClaims, check_mapped, take_mapped
+from lineal.verify.maps import check_mapped, take_mapped
+from lineal.verify.maps.claims import MapClaims
 from lineal.verify.reading.joining import Other, gathered
 from lineal.verify.reading.store import Watch, silent
 from lineal.verify.report import Line, Refused, Report

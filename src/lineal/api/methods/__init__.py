@@ -5,9 +5,10 @@ A new one is a class here, its feature map in ``api/feature_maps.py``, and a twi
 
 from __future__ import annotations
 
+from lineal.api.methods.knn import Knn
 from lineal.api.methods.method import Method
 
-ALL: tuple[type[Method], ...] = ()
+ALL: tuple[type[Method], ...] = (Knn,)
 """Every method, in the order in which pages name them."""
 
 __all__ = ["ALL", "Method", "by_name"]

@@ -8,43 +8,21 @@ rows, and its sentence. ``BY_NAME`` lists them by the name of the map in a model
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import ModelFileError
-from lineal.verify.arithmetic import Array
 from lineal.verify.claims.ground import INTERCEPT, Ground, field, ground, texts
 from lineal.verify.claims.training import Examples, examples
+from lineal.verify.maps import neighbors
+from lineal.verify.maps.claims import PREFIX, MapClaims
 from lineal.verify.reading.store import Watch
 from lineal.verify.reading.tables import Table
 from lineal.verify.report import Report
 from lineal.verify.terms import names as term_names
-
-PREFIX: Final = "map."
-"""How the names of a map's arrays begin."""
-
-
-@dataclass(frozen=True)
-class MapClaims(Ground):
-    """The claims of a model with a feature map.
-
-    ``columns`` are those of its inputs, ``made`` those that the map makes, the intercept before both. ``parameters`` are what
-    the file states of the map, ``arrays`` the map's own, ``kept`` the other arrays but ``coef``.
-    """
-
-    name: str
-    parameters: Mapping[str, Any]
-    arrays: Mapping[str, npt.NDArray[Any]]
-    kept: Mapping[str, npt.NDArray[Any]]
-    made: list[str]
-    coef: Array
-    loss: Mapping[str, Any]
-    penalty: Mapping[str, Any]
-    verdict: Mapping[str, Any]
-    tol: float
 
 
 class MapCheck(Protocol):
@@ -57,7 +35,7 @@ class MapCheck(Protocol):
         """Make everything that is stated again from the training rows."""
 
 
-BY_NAME: Final[Mapping[str, MapCheck]] = {}
+BY_NAME: Final[Mapping[str, MapCheck]] = {"neighbors": neighbors}
 """The check of every kind of map."""
 
 
