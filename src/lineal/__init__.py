@@ -63,6 +63,9 @@ _HOMES = {
     "LinearDiscriminantAnalysis": "lineal.estimators",
     "MultinomialNB": "lineal.estimators",
     "QuadraticDiscriminantAnalysis": "lineal.estimators",
+    "KNeighborsClassifier": "lineal.estimators",
+    "KNeighborsRegressor": "lineal.estimators",
+    "NearestNeighbors": "lineal.estimators",
     "TextFeatures": "lineal.estimators.text",
     "path": "lineal.paths.path_from_arrays",
 }

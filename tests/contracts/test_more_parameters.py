@@ -9,6 +9,7 @@ import pytest
 import sklearn.discriminant_analysis
 import sklearn.linear_model
 import sklearn.naive_bayes
+import sklearn.neighbors
 import sklearn.svm
 from sklearn.base import clone, is_classifier
 from sklearn.utils import estimator_html_repr
@@ -23,6 +24,8 @@ from lineal.estimators import (
     ElasticNetCV,
     GaussianNB,
     HuberRegressor,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
     Lasso,
     LassoCV,
     LinearDiscriminantAnalysis,
@@ -155,6 +158,19 @@ OWN = [
     (LogisticRegressionCV, "solver", "liblinear", "accepted are auto"),
     (LogisticRegressionCV, "refit", False, "only True"),
     (LogisticRegressionCV, "use_legacy_attributes", True, "only False"),
+    *(
+        (kind, *row)
+        for kind in (KNeighborsClassifier, KNeighborsRegressor)
+        for row in [
+            ("n_neighbors", 0, "n_neighbors > 0"),
+            ("weights", "near", "'uniform', 'distance'"),
+            ("algorithm", "ball", "'auto', 'brute', 'kd_tree', 'ball_tree'"),
+            ("leaf_size", 0, "leaf_size > 0"),
+            ("p", 0, "above 0"),
+            ("metric", "euclidian", "Did you mean 'euclidean'"),
+            ("metric_params", [1], "must be a dict"),
+        ]
+    ),
 ]
 
 
@@ -196,7 +212,9 @@ def test_every_parameter_has_a_refusal(kind):
     "kind", [kind for kind in ESTIMATORS if kind is not SparsemaxClassifier]
 )  # which is ours alone
 def test_names_order_and_kinds_are_those_of_scikit_learn(kind):
-    homes = (sklearn.linear_model, sklearn.svm, sklearn.naive_bayes, sklearn.discriminant_analysis)
+    homes = (
+        sklearn.linear_model, sklearn.svm, sklearn.naive_bayes, sklearn.discriminant_analysis, sklearn.neighbors,
+    )  # fmt: skip
     other = next(getattr(home, kind.__name__) for home in homes if hasattr(home, kind.__name__))
     ours, theirs = inspect.signature(kind).parameters, inspect.signature(other).parameters
     assert [(p.name, p.kind) for p in ours.values()][: len(theirs)] == [(p.name, p.kind) for p in theirs.values()]

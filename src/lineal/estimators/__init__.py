@@ -26,6 +26,8 @@ from lineal.estimators.linear import LinearRegression, Ridge
 from lineal.estimators.linear_discriminant import LinearDiscriminantAnalysis
 from lineal.estimators.logistic import LogisticRegression
 from lineal.estimators.logistic_cv import LogisticRegressionCV
+from lineal.estimators.nearest import NearestNeighbors
+from lineal.estimators.neighbor_votes import KNeighborsClassifier, KNeighborsRegressor
 from lineal.estimators.perceptron import Perceptron
 from lineal.estimators.quadratic_discriminant import QuadraticDiscriminantAnalysis
 from lineal.estimators.quantile import QuantileRegressor
@@ -47,6 +49,8 @@ __all__ = [
     "GaussianNB",
     "GaussianProcessRegressor",
     "HuberRegressor",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
     "KernelLogisticRegression",
     "KernelPerceptron",
     "KernelRidge",
@@ -59,6 +63,7 @@ __all__ = [
     "LogisticRegression",
     "LogisticRegressionCV",
     "MultinomialNB",
+    "NearestNeighbors",
     "Perceptron",
     "PoissonRegressor",
     "QuadraticDiscriminantAnalysis",

@@ -141,7 +141,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
     ) -> Array:
         """Fit, note everything but the coefficients on the estimator, and return those, ``(columns, outputs)``."""
         deadline = until("time_limit", self.time_limit)
-        columns = _columns(self, intercept=intercept)
+        columns = columns_of(self, intercept=intercept)
         cost = penalty(float(len(y) if weight is None else weight.sum()), _penalty_factors(len(columns), intercept))
         shift = None if offset is None else offsets(offset, X.shape[0], loss.outputs)
         source = Memory(as_design(X, intercept=intercept), y, weight, shift, columns)
@@ -162,7 +162,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Array, weight: Array | None, offset: Any, *, outputs: int, intercept: bool
     ) -> tuple[Memory, Array]:
         """Return the rows as a source, and a penalty factor of 1 for every column but the intercept."""
-        columns = _columns(self, intercept=intercept)
+        columns = columns_of(self, intercept=intercept)
         penalty_factors = _penalty_factors(len(columns), intercept)
         shift = offsets(offset, X.shape[0], outputs)
         return Memory(
@@ -283,7 +283,7 @@ def model_of(result: Fit, target: Target, tol: float) -> Model:
     )  # fmt: skip
 
 
-def _columns(estimator: Any, *, intercept: bool) -> tuple[str, ...]:
+def columns_of(estimator: Any, *, intercept: bool = False) -> tuple[str, ...]:
     """Return the names of the design's columns: the intercept, then feature names or x0, x1, ..."""
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:

@@ -23,14 +23,15 @@ from lineal.ground.inputs import FLOATS, class_labels, names_of, real
 
 
 def features_and_target(
-    estimator: Any, X: Any, y: Any, *, numeric: bool, several: bool = True
+    estimator: Any, X: Any, y: Any, *, numeric: bool, several: bool | None = None
 ) -> tuple[Any, npt.NDArray[Any]]:
     """Return X and y checked, and note on the estimator which features it saw.
 
-    ``numeric`` targets are numbers and may have several columns where ``several`` says so; others are labels, one a row.
+    ``numeric`` targets are numbers, others labels. They may have several columns where ``several`` says so; numbers may unless
+    it says otherwise.
     Whether arrays and CSR are finite is left to the caller, who reads them anyway: the survey of a fit refuses the others.
     """
-    several = several and numeric
+    several = numeric if several is None else several
     X = sound(X) if is_sparse(X) else X
     short = _plain(X) or _compressed(X)
     if short and type(y) is np.ndarray and len(y) == X.shape[0] and _simple(y, several):
@@ -43,6 +44,13 @@ def features_and_target(
     if y is not None:
         y = real(y, "y") if numeric else class_labels(y)
     return _checked(estimator, X, y, reset=True, multi_output=several, y_numeric=numeric)  # type: ignore[no-any-return]
+
+
+def features_alone(estimator: Any, X: Any) -> Any:
+    """Return the X of a fit without a target, checked and finite, and note on the estimator which features it saw."""
+    X = _checked(estimator, sound(X) if is_sparse(X) else X, "no_validation", reset=True)
+    blame(X)
+    return X
 
 
 def features(estimator: Any, X: Any) -> Any:
