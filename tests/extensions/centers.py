@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from lineal.api.methods.method import Method
-from lineal.api.request import MapFit
+from lineal.api.methods.method import MapFit, Method
 from lineal.errors import InputError, ModelFileError
 from lineal.ground.records import dataclass
 from lineal.losses import Softmax

@@ -115,7 +115,9 @@ def test_the_twin_agrees(kind):
     np.testing.assert_allclose(np.array(twins.values(data, columns)).T, dense(term, cells), rtol=1e-14, atol=1e-14)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in terms.ALL if not issubclass(kind, terms.Product)], ids=lambda kind: kind.kind)
+@pytest.mark.parametrize(
+    "kind", [kind for kind in terms.ALL if not issubclass(kind, terms.Product)], ids=lambda kind: kind.kind
+)
 def test_the_checker_refuses_a_member_of_another_type(kind):
     data = kind.example()[0].to_dict()
     ground._check_term(data)

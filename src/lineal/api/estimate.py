@@ -10,11 +10,12 @@ import numpy as np
 
 from lineal import losses
 from lineal.api.dataset import Dataset, with_offsets
+from lineal.api.methods.method import MapFit
 from lineal.api.options import ModelRequest, read_bounds, read_start
 from lineal.api.own_methods import fit_its_own, stop_at_once
 from lineal.api.penalizing import Penalize, Units, text_blocks
 from lineal.api.picking import build, pick
-from lineal.api.request import Estimate, MapFit, Ready, Request, Run
+from lineal.api.request import Estimate, Ready, Request, Run
 from lineal.certify.baseline import Baseline, adopt, baseline_fit
 from lineal.errors import InputError
 from lineal.fitting import fitting

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, Literal
 
-import numpy.typing as npt
-
-from lineal.api.methods.method import Wanted
+from lineal.api.methods.method import MapFit, Wanted
 from lineal.api.options import (
     Limits,
     ModelRequest,
@@ -24,11 +22,8 @@ from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
-from lineal.model.feature_map import FeatureMap
-from lineal.model.trace import Record, Trace
-from lineal.model.verdict import Verdict
+from lineal.model.trace import Record
 from lineal.paths.selection import Choice
-from lineal.penalties.penalty import Penalty
 from lineal.problem.moments import Moments
 from lineal.solvers.solver import Solver
 
@@ -114,23 +109,6 @@ class Estimate:
     choice: Choice | None = None
     penalty_factors: str | list[str | float] | None = None
     report: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class MapFit:
-    """What a method found that makes columns of training rows: the feature map, and coefficients of its columns.
-
-    ``solver`` and ``reason`` say what was done and why.
-    """
-
-    feature_map: FeatureMap
-    coef: Array
-    verdict: Verdict
-    solver: str
-    reason: str
-    penalty: Penalty
-    arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
-    trace: Trace | None = None
 
 
 @dataclass(frozen=True)

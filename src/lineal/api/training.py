@@ -13,10 +13,11 @@ from lineal.api.arrays import gather
 from lineal.api.dataset import Dataset, Roles
 from lineal.api.estimate import estimate, name
 from lineal.api.measured_rows import to_measure
+from lineal.api.methods.method import MapFit
 from lineal.api.options import Limits
 from lineal.api.penalizing import Penalized
 from lineal.api.reductions import coded, committee, compared, reduce, words_of
-from lineal.api.request import Estimate, MapFit, Request, Run
+from lineal.api.request import Estimate, Request, Run
 from lineal.errors import InputError
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import TextOptions

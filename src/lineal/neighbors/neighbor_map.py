@@ -218,8 +218,8 @@ def _expect_targets(targets: Array, names: tuple[str, ...], labels: tuple[str, .
 def _references(given: Any, width: int) -> tuple[tuple[int, int], ...]:
     pairs: list[tuple[int, int]] = []
     for pair in given if isinstance(given, list) else [None]:
-        good = isinstance(pair, list) and len(pair) == 2 and all(_whole(place, 0) for place in pair)
-        first, last = pair if good else (1, 0)
+        whole = isinstance(pair, list) and len(pair) == 2 and all(_whole(place, 0) for place in pair)
+        first, last = (pair[0], pair[1]) if whole and pair is not None else (1, 0)
         if not first <= last <= width:
             raise ModelFileError(f"feature_map.references must be pairs of columns up to {width}.")
         pairs.append((first, last))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
-from lineal.api.methods.method import Method
+from lineal.api.methods.method import MapFit, Method
 from lineal.certify.wording import exact
 from lineal.errors import InputError, near
 from lineal.features.encoder import Encoder
@@ -29,7 +29,7 @@ from lineal.penalties import NoPenalty
 
 if TYPE_CHECKING:
     from lineal.api.dataset import Dataset
-    from lineal.api.request import MapFit, Run
+    from lineal.api.request import Run
 
 
 METRICS: Final = ("euclidean", "manhattan", "chebyshev", "cosine", "hamming")
@@ -81,8 +81,6 @@ class Knn(Method):
 
     def fit(self, dataset: Dataset, run: Run) -> tuple[MapFit, Loss, Mapping[str, Any]]:
         """Keep the training rows, settle k, and look up what the verdict states."""
-        from lineal.api.request import MapFit
-
         rows, targets = _gathered(dataset)
         target = dataset.target
         labels = None if target.classes is None else tuple(str(label) for label in target.classes)

@@ -4,16 +4,42 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+import numpy.typing as npt
+
+from lineal.ground.arrays import Array
+from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
+from lineal.model.feature_map import FeatureMap
+from lineal.model.trace import Trace
+from lineal.model.verdict import Verdict
+from lineal.penalties.penalty import Penalty
 
 if TYPE_CHECKING:
     from lineal.api.dataset import Dataset
-    from lineal.api.request import MapFit, Run
+    from lineal.api.request import Run
 
 Wanted = Literal["auto", "number", "classes"]
 """What a target has to be."""
+
+
+@dataclass(frozen=True)
+class MapFit:
+    """What a method found that makes columns of training rows: the feature map, and coefficients of its columns.
+
+    ``solver`` and ``reason`` say what was done and why.
+    """
+
+    feature_map: FeatureMap
+    coef: Array
+    verdict: Verdict
+    solver: str
+    reason: str
+    penalty: Penalty
+    arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    trace: Trace | None = None
 
 
 class Method(ABC):
