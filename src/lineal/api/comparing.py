@@ -112,8 +112,8 @@ def compare(
     fits together.
 
     >>> table = {"x": [float(k) for k in range(40)], "y": [2.0 * k + (k * 7 % 5) for k in range(40)]}
-    >>> found = compare(table, "y", models=["linear", "quantile:0.5"])
-    >>> found.metric, len(found.entries), found.how
+    >>> comparison = compare(table, "y", models=["linear", "quantile:0.5"])
+    >>> comparison.metric, len(comparison.entries), comparison.how
     ('rmse', 2, '7 validation rows')
     """
     deadline = Deadline.of(time_limit)

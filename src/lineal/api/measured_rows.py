@@ -95,10 +95,10 @@ def fitted_rows(model: Model, table: Table) -> tuple[int, Table | None] | None:
 
 def _held_out(model: Model, table: Table, rows: str) -> tuple[Table, int | None, list[str]]:
     """Return the rows to measure, how many of the table were fitted (None: it is another table), and what is said of that."""
-    found = fitted_rows(model, table)
-    if found is None:
+    split = fitted_rows(model, table)
+    if split is None:
         return table, None, []
-    seen, held = found
+    seen, held = split
     if held is None:
         return table, seen, [said(seen)]
     fitted = said(seen).partition(" fitted")[0]

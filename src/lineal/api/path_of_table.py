@@ -132,8 +132,8 @@ def table_path(
     is 1e-6.
 
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "noise": [1.0, -1.0, 0.5, 0.0], "effect": [0.1, 1.1, 1.9, 3.6]}
-    >>> found = table_path(table, "effect", model="linear", points=3)
-    >>> [found.used(point) for point in found.points]
+    >>> result = table_path(table, "effect", model="linear", points=3)
+    >>> [result.used(point) for point in result.points]
     [[], ['dose'], ['dose', 'noise']]
     """
     family, deadline = read_family(penalty), Deadline.of(time_limit)

@@ -95,12 +95,12 @@ def _weighed(choice: Choice, units: Units, search: Callable[[Units, float], Choi
             tried.append((search(smaller, 10.0 * choice.strength), smaller, name))
         if any(one.interrupted for one, _, _ in tried):
             return replace(choice, interrupted=True), units
-        found, smaller, name = min(tried, key=lambda one: (one[0].loss, one[2]))
-        if not (found.complete and found.loss < (1.0 - BLOCK_MIN_GAIN) * choice.loss):
+        best, smaller, name = min(tried, key=lambda one: (one[0].loss, one[2]))
+        if not (best.complete and best.loss < (1.0 - BLOCK_MIN_GAIN) * choice.loss):
             break
         metric = choice.metric.replace("_", " ")
         words = f"; words of {name!r} pay {BLOCK_MULTIPLE:g} times as much, which lowers the {metric} from {choice.loss:.4g}"
-        choice, units = replace(found, reason=f"{found.reason}{words} to {found.loss:.4g}"), smaller
+        choice, units = replace(best, reason=f"{best.reason}{words} to {best.loss:.4g}"), smaller
     return choice, units
 
 

@@ -92,9 +92,9 @@ class Stack:
         """
         table = as_table(data)
         answer = evaluate(self.final, self.table(table), threshold=threshold, costs=costs)
-        found = [rows for model in self.bases.values() if (rows := fitted_rows(model, table)) is not None]
-        if found:
-            seen = max(rows for rows, _ in found)
+        fits = [rows for model in self.bases.values() if (rows := fitted_rows(model, table)) is not None]
+        if fits:
+            seen = max(rows for rows, _ in fits)
             answer |= {"training_rows": seen, "notes": [*answer["notes"], said(seen)]}
         return answer
 
@@ -210,8 +210,8 @@ def stack(
     have a ``target`` of its own (tag first, then classify); no model sees a target as a feature, its own or another's.
 
     >>> table = {"x": [float(k) for k in range(60)], "y": [2.0 * k for k in range(60)]}
-    >>> found = stack(table, "y", {"line": {"model": "linear"}}, final={"model": "ridge", "drop": ["x"]})
-    >>> found.final.columns
+    >>> stacked = stack(table, "y", {"line": {"model": "linear"}}, final={"model": "ridge", "drop": ["x"]})
+    >>> stacked.final.columns
     ('(intercept)', 'line')
     """
     table = as_table(data)

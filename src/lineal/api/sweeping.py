@@ -176,8 +176,8 @@ def sweep(
 
     >>> x = [k / 20 for k in range(60)]
     >>> table = {"x": x, "y": [value**2 + 0.05 * ((k * 7) % 5) for k, value in enumerate(x)]}
-    >>> found = sweep(table, "y", over="degree=0:4")
-    >>> found.points[found.one_se].value, found.loss
+    >>> swept = sweep(table, "y", over="degree=0:4")
+    >>> swept.points[swept.one_se].value, swept.loss
     (2, 'mean squared error')
     """
     deadline = Deadline.of(time_limit)

@@ -178,15 +178,15 @@ def evaluate(
     4
     """
     rule = None if threshold is None and costs is None else model.rule(threshold, costs)
-    found = to_measure(model, data, rows)
-    source, notes = found.source, found.notes
+    chosen = to_measure(model, data, rows)
+    source, notes = chosen.source, chosen.notes
     level, labels = model.report.get("baseline_score"), model.target.classes
     constant = None if level is None else np.asarray(level, float)
     score = model.measure(rule, closely=True)
     count, metrics = measure(source, score, constant)
     answer: dict[str, Any] = {
         "rows": count,
-        "training_rows": found.training_rows,
+        "training_rows": chosen.training_rows,
         "metrics": {"test": metrics[0], "baseline": metrics[1]},
         "notes": notes,
     }

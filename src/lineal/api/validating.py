@@ -107,8 +107,8 @@ def cross_validate(
     ``floor(folds u(seed + 1, i))``. ``time_limit`` is for all fits together.
 
     >>> table = {"x": [float(k) for k in range(40)], "y": [2.0 * k + (k * 7 % 5) for k in range(40)]}
-    >>> found = cross_validate(table, "y", folds=4, model="linear")
-    >>> len(found.rows), sum(found.rows), 1.0 < found.metrics["rmse"].mean < 2.0
+    >>> validated = cross_validate(table, "y", folds=4, model="linear")
+    >>> len(validated.rows), sum(validated.rows), 1.0 < validated.metrics["rmse"].mean < 2.0
     (4, 40, True)
     """
     accepted = sorted(set(inspect.signature(fit).parameters) - NOT_OF_A_FOLD)

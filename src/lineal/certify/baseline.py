@@ -123,8 +123,8 @@ def _of_columns(problem: Problem, coef: Array, columns: Index) -> tuple[Array, f
     """
     frame = centered(problem, CENTER_FIRST_SDS, exact=True)
     inner, at = (problem, coef) if frame is None else (frame.problem, frame.inward(coef))
-    found = _smooth(inner, at, columns) if problem.loss.smooth else _cornered(inner, at, columns)
-    return (found if frame is None else frame.outward(found)), inner.evaluate(found).value
+    optimum = _smooth(inner, at, columns) if problem.loss.smooth else _cornered(inner, at, columns)
+    return (optimum if frame is None else frame.outward(optimum)), inner.evaluate(optimum).value
 
 
 def _height(problem: Problem, coef: Array) -> float:

@@ -31,8 +31,8 @@ def typed_marks(said: Sequence[str]) -> dict[str, str]:
 def settled(options: Mapping[str, Any], recipe: Path | None) -> dict[str, Any]:
     """Return the options with what a recipe says where nothing was typed; types become a dictionary.
 
-    >>> found = settled({"target": "y", "weight": None, "drop": (), "max_levels": None, "na": (), "types": ("age=number",)}, None)
-    >>> found["types"]
+    >>> known = settled({"target": "y", "weight": None, "drop": (), "max_levels": None, "na": (), "types": ("age=number",)}, None)
+    >>> known["types"]
     {'age': 'number'}
     """
     merged = dict(options)

@@ -63,8 +63,8 @@ def inspect(
     of ``lineal.fit``. ``marks`` of a column counts the texts that stand for missing cells in it ("" are empty cells),
     ``words`` those that would elsewhere.
 
-    >>> found = inspect({"a": [1.5, 2.5, None], "b": ["u", "v", "u"]})
-    >>> [(column["column"], column["type"], column["missing"]) for column in found.report["columns"]]
+    >>> inspected = inspect({"a": [1.5, 2.5, None], "b": ["u", "v", "u"]})
+    >>> [(column["column"], column["type"], column["missing"]) for column in inspected.report["columns"]]
     [('a', 'number', 1), ('b', 'category', 0)]
     """
     choices = Choices(max_levels, missing, na=na)

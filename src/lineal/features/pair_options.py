@@ -80,12 +80,12 @@ def without_pairs(text: TextOptions, names: tuple[str, ...]) -> tuple[Any, dict[
     pairs: dict[str, Options] = {}
 
     def taken(name: str, words: object) -> bool:
-        found = PairOptions.read(words) if isinstance(words, str) and "pair=" in words else None
-        if found is None or found.pair is None:
+        asked = PairOptions.read(words) if isinstance(words, str) and "pair=" in words else None
+        if asked is None or asked.pair is None:
             return False
         if name in pairs:
             raise InputError(f"the text column {name!r} is named twice; put its options together, with commas.")
-        pairs[name] = found
+        pairs[name] = asked
         return True
 
     if isinstance(text, Mapping):
@@ -104,7 +104,7 @@ def translations(lines: Iterable[str], least: float) -> dict[str, int]:
     >>> translations(["Haus\thouse\t0.7", "Haus\thome\t0.1", "rot\tred"], 0.2)
     {'haus': 1, 'rot': 1}
     """
-    found: dict[str, set[str]] = {}
+    lexicon: dict[str, set[str]] = {}
     for number, line in enumerate(lines, 1):
         cells = line.split("\t")
         try:
@@ -116,5 +116,5 @@ def translations(lines: Iterable[str], least: float) -> dict[str, int]:
                 f"line {number} of the lexicon is {line!r}; write a word, its translation and perhaps a probability, with "
                 "tabs between."
             )
-        found.setdefault(cells[0].strip().lower(), set()).update([cells[1].strip().lower()] if chance > least else [])
-    return {word: len(others) for word, others in found.items()}
+        lexicon.setdefault(cells[0].strip().lower(), set()).update([cells[1].strip().lower()] if chance > least else [])
+    return {word: len(others) for word, others in lexicon.items()}

@@ -44,9 +44,9 @@ def explained(problem: Problem, coef: Array, stopped: str, gap: float | None = N
 
     ``gap`` is what F may still fall by, as far as that is proven.
     """
-    found = [cause for cause in (*_causes(problem, coef), _gain(problem, coef, gap)) if cause]
-    bare = not found and stopped.startswith("rounding")
-    return "; ".join([stopped, *(_sizes(problem, coef) if bare else found)])
+    causes = [cause for cause in (*_causes(problem, coef), _gain(problem, coef, gap)) if cause]
+    bare = not causes and stopped.startswith("rounding")
+    return "; ".join([stopped, *(_sizes(problem, coef) if bare else causes)])
 
 
 def _causes(problem: Problem, coef: Array) -> Iterator[str]:

@@ -63,8 +63,8 @@ class Coded(Loss):
         """Return the class of each row of scores."""
         agreement, sums = self._support(eta)
         best = agreement == agreement.max(axis=1, keepdims=True)
-        found: Index = np.argmax(np.where(best, sums, -np.inf), axis=1)
-        return found
+        winner: Index = np.argmax(np.where(best, sums, -np.inf), axis=1)
+        return winner
 
     def ties(self, eta: Array) -> Mask:
         """Return which rows had to be decided between classes that the answers support equally."""

@@ -213,8 +213,8 @@ class Model(Uncertainty):
         >>> import lineal
         >>> table = {"dose": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "ill": ["no", "no", "yes", "no", "yes", "yes"]}
         >>> model = lineal.fit(table, target="ill", penalty=0.1)
-        >>> found = model.decide({"dose": [1.5, 2.5]}, costs={"no": {"yes": 1}, "yes": {"no": 4}})
-        >>> found.labels.tolist(), round(found.rule.threshold, 6), round(found.boundary, 4)
+        >>> decided = model.decide({"dose": [1.5, 2.5]}, costs={"no": {"yes": 1}, "yes": {"no": 4}})
+        >>> decided.labels.tolist(), round(decided.rule.threshold, 6), round(decided.boundary, 4)
         (['yes', 'yes'], 0.2, -1.3863)
         """
         return self.decided(self.rule(threshold, costs), data, offset)

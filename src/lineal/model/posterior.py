@@ -31,8 +31,8 @@ def predictive(
     """Return the interval of every row, normal or Student's with ``freedom`` degrees.
 
     >>> from lineal.designs import as_design
-    >>> found = predictive(np.array([5.0]), as_design([[2.0]], intercept=False), np.array([[1.0]]), 5.0, 0.95)
-    >>> float(found.sd[0]), round(float(found.upper[0]), 3)
+    >>> predicted = predictive(np.array([5.0]), as_design([[2.0]], intercept=False), np.array([[1.0]]), 5.0, 0.95)
+    >>> float(predicted.sd[0]), round(float(predicted.upper[0]), 3)
     (3.0, 10.88)
     """
     reach = quantile(check_level(level), freedom)

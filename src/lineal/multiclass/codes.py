@@ -57,18 +57,18 @@ def read_multiclass(text: str) -> Scheme:
         )
     if not colon:
         return Scheme(name)
-    found: dict[str, str] = {}
+    given: dict[str, str] = {}
     for word in rest.split(","):
         key = next((key for key, words in WORDS.items() if word in words), "bits" if word.isdigit() else "")
-        if name != "ecoc" or not key or key in found or (key == "bits" and int(word) < 1):
+        if name != "ecoc" or not key or key in given or (key == "bits" and int(word) < 1):
             known = ", ".join(word for words in WORDS.values() for word in words)
             raise InputError(
                 f"multiclass is {text!r}; only an output code has options, each once: the number of its questions, {known}, "
                 f"such as ecoc:15,sparse.{near(word, [word for words in WORDS.values() for word in words])}"
             )
-        found[key] = word
-    bits = int(found["bits"]) if "bits" in found else None
-    return Scheme(name, bits, found.get("kind"), found.get("decode", "loss"))
+        given[key] = word
+    bits = int(given["bits"]) if "bits" in given else None
+    return Scheme(name, bits, given.get("kind"), given.get("decode", "loss"))
 
 
 def code(scheme: str, kinds: int, bits: int | None = None, seed: int = 0, kind: str | None = None) -> Code:

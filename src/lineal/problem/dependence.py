@@ -107,12 +107,12 @@ def suspected(problem: Problem, columns: Index) -> Basis | None:
 
 def _suspected_of_few(problem: Problem, columns: Index) -> Basis | None:
     """Return the same of a few columns among too many for a gram, from those columns alone."""
-    found = suspected(part_of(problem, columns), np.arange(len(columns)))
-    if found is None:
+    local = suspected(part_of(problem, columns), np.arange(len(columns)))
+    if local is None:
         return None
-    null_space = np.zeros((problem.shape[0], found.null_space.shape[1]))
-    null_space[columns] = found.null_space
-    return Basis(columns[found.independent], columns[found.dependent], null_space, problem.source.columns)
+    null_space = np.zeros((problem.shape[0], local.null_space.shape[1]))
+    null_space[columns] = local.null_space
+    return Basis(columns[local.independent], columns[local.dependent], null_space, problem.source.columns)
 
 
 def rounded(problem: Problem) -> Basis | None:

@@ -57,10 +57,10 @@ class ConjugateGradient(Solver):
             slope = float(np.sum(evaluation.gradient * direction))
             if not slope < 0.0:
                 return
-            found = _along(inner, coef, evaluation, direction, -slope / bend if bend > 0.0 else 1.0)
-            if found is None:
+            lower = _along(inner, coef, evaluation, direction, -slope / bend if bend > 0.0 else 1.0)
+            if lower is None:
                 return
-            coef, following = found
+            coef, following = lower
             turned = following.gradient - evaluation.gradient
             beta = max(0.0, float(np.sum(following.gradient * turned)) / square)
             direction = beta * direction - following.gradient

@@ -34,8 +34,8 @@ def derived(table: Table, target: object) -> Table:
     Itself if the target is a column, or no question about one. A missing cell has no answer.
 
     >>> from lineal.tables.table import as_table
-    >>> found = derived(as_table({"num": [0, 2, None], "x": [1.0, 2.0, 3.0]}), "num > 0")
-    >>> found.names, next(found.numbered())[1]["num > 0"].to_pylist()
+    >>> asked = derived(as_table({"num": [0, 2, None], "x": [1.0, 2.0, 3.0]}), "num > 0")
+    >>> asked.names, next(asked.numbered())[1]["num > 0"].to_pylist()
     (('x', 'num > 0'), ['no', 'yes', None])
     """
     if not isinstance(target, str) or table.sparse or target in table.names:

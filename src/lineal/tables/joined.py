@@ -23,8 +23,8 @@ def beside(table: Table, other: Table, key: str | None = None) -> Table:
     The other table is held in memory, the first is not. A row whose key the other does not have is an error.
 
     >>> from lineal.tables.table import as_table
-    >>> found = beside(as_table({"id": ["b", "a"]}), as_table({"id": ["a", "b"], "x": [1.0, 2.0]}), "id")
-    >>> found.names, next(found.numbered())[1]["x"].to_pylist()
+    >>> joined = beside(as_table({"id": ["b", "a"]}), as_table({"id": ["a", "b"], "x": [1.0, 2.0]}), "id")
+    >>> joined.names, next(joined.numbered())[1]["x"].to_pylist()
     (('id', 'x'), [2.0, 1.0])
     """
     for one in (table, other):
@@ -142,8 +142,8 @@ def attached(table: Table, values: Any, role: str) -> tuple[Table, Any]:
     keeps its name, with "(given)" after it where the table has such a column; what has none is called by its role (a target: y).
 
     >>> from lineal.tables.table import as_table
-    >>> found, name = attached(as_table({"x": [1.0, 2.0]}), np.array([3.0, 5.0]), "target")
-    >>> found.names, name
+    >>> joined, name = attached(as_table({"x": [1.0, 2.0]}), np.array([3.0, 5.0]), "target")
+    >>> joined.names, name
     (('x', 'y'), 'y')
     """
     if values is None or isinstance(values, str) or (isinstance(values, Collection) and _named(values, table)):

@@ -53,9 +53,9 @@ def literal(quotes: _core.Quotes) -> bool:
     Against them speak records that are not well-formed, and those of several lines that are all rows by themselves. Where
     quotes enclose cells in most lines of a file, they are its habit, and what is odd is a mistake to be named.
 
-    >>> found = _core.Quotes('"', ",")
-    >>> found.feed(b'a,b' + bytes([10]) + b'",1' + bytes([10]) + b'",2' + bytes([10]))
-    >>> literal(found)
+    >>> quotes = _core.Quotes('"', ",")
+    >>> quotes.feed(b'a,b' + bytes([10]) + b'",1' + bytes([10]) + b'",2' + bytes([10]))
+    >>> literal(quotes)
     True
     """
     return quotes.odd + quotes.alike > 0 and quotes.ragged_line == 0 and 2 * quotes.sound <= quotes.lines

@@ -46,27 +46,27 @@ def _leaves(term: Term) -> Sequence[Term]:
     return term.factors if isinstance(term, Product) else (term,)
 
 
-def counted(term: Term, found: Medians) -> Term:
+def counted(term: Term, fills: Medians) -> Term:
     """Return a term whose missing cells have no column, and count as the median where there is one."""
     if isinstance(term, Product):
-        return replace(term, factors=tuple(counted(factor, found) for factor in term.factors))  # type: ignore[misc]
+        return replace(term, factors=tuple(counted(factor, fills) for factor in term.factors))  # type: ignore[misc]
     bare = term.bare()
-    if isinstance(term, Single) and term in found:
-        return replace(bare, fill=found[term])  # type: ignore[type-var]
+    if isinstance(term, Single) and term in fills:
+        return replace(bare, fill=fills[term])  # type: ignore[type-var]
     return bare
 
 
-def settled(decision: Decision, found: Medians) -> Decision:
+def settled(decision: Decision, fills: Medians) -> Decision:
     """Return a decision whose terms have no column for missing cells, and which says what those count as."""
     if decision.term is None:
         return decision
-    terms = [counted(term, found) for term in decision.terms]
+    terms = [counted(term, fills) for term in decision.terms]
     if not any(term.columns for term in terms):
         return _without(decision)
     why = decision.why
     for term, after in zip(decision.terms, terms, strict=True):
         if isinstance(term, Single) and isinstance(after, Single):
-            kind = "median" if term in found else "mean"
+            kind = "median" if term in fills else "mean"
             said = f"{cells(decision.missing)} replaced by the {kind} {after.fill:.6g}"
             why = why.replace(marked(decision.missing, term.fill), said).replace(marked(decision.missing), said)
         elif isinstance(term, Category):
@@ -89,6 +89,6 @@ def chosen(
     if choices.missing == "mark":
         return list(decisions), list(terms)
     every = [*terms, *(term for decision in decisions for term in decision.terms)]
-    found = medians(every, again) if choices.missing == "median" else {}
-    after = [term for term in (counted(term, found) for term in terms) if term.columns]
-    return [settled(decision, found) for decision in decisions], after
+    fills = medians(every, again) if choices.missing == "median" else {}
+    after = [term for term in (counted(term, fills) for term in terms) if term.columns]
+    return [settled(decision, fills) for decision in decisions], after
