@@ -121,6 +121,8 @@ def weights(sample_weight: Any, X: Any) -> Array | None:
         raise InputError("the sum of sample_weight is too large for a double; divide them by their mean.")
     if not total:
         raise InputError("every sample_weight is zero, so there is nothing to fit; give some row a weight above zero.")
+    if not math.isfinite(1.0 / total):
+        raise InputError("the sum of sample_weight is too small for a double; divide them by their mean.")
     absent = values == 0.0
     if absent.any():
         blame(X[absent])  # passes leave such rows out; scikit-learn refuses NaN wherever it stands, and so do we

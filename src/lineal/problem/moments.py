@@ -139,17 +139,17 @@ def survey(source: Source, loss: Loss, *, products: bool = False) -> Moments:
     """
     with np.errstate(over="ignore", invalid="ignore"):  # the refusals below say so in words
         moments = source.sum(Survey(loss, products))
+    if moments.weight_sum > MAX_MAGNITUDE:  # which may make means of columns infinite
+        total = f"{moments.weight_sum:.2g}" if math.isfinite(moments.weight_sum) else "more than a double holds"
+        raise InputError(f"the weights sum to {total}, which is too large; divide them by their mean.")
     largest = moments.largest
     usual = len(largest) and largest.min() >= 1.0 / MAX_MAGNITUDE and largest.max() <= MAX_MAGNITUDE
     if not (usual and math.isfinite(moments.mean.sum())):
         _refuse_columns(source, moments)
     if not moments.weight_sum > 0.0:
         raise InputError("there are no rows with a weight above zero; nothing can be fitted.")
-    if not 1.0 / MAX_MAGNITUDE <= moments.weight_sum <= MAX_MAGNITUDE:
-        size = "large" if moments.weight_sum > MAX_MAGNITUDE else "small"
-        raise InputError(
-            f"the weights sum to {moments.weight_sum:.2g}, which is too {size}; divide them by their mean."
-        )
+    if moments.weight_sum < 1.0 / MAX_MAGNITUDE:
+        raise InputError(f"the weights sum to {moments.weight_sum:.2g}, which is too small; divide them by their mean.")
     return moments
 
 
