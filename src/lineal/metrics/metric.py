@@ -126,7 +126,19 @@ class F1(Metric):
         return _of_classes(sums, 2.0 * sums.right, sums.weights + (0.0 if sums.taken is None else sums.taken))
 
 
-class MeanCost(Metric):
+class _Mean(Metric):
+    """The mean of a sum over rows: that which it ``needs``."""
+
+    @classmethod
+    def value(cls, sums: ClassFigures | NumberFigures) -> float:
+        """Return the mean."""
+        total = getattr(sums, cls.needs)
+        if total is None:
+            raise ValueError("there is no such sum; ask whether the metric is available first")
+        return float(total / sums.weight)
+
+
+class MeanCost(_Mean):
     """What the decisions cost, where costs were given."""
 
     name = "mean_cost"
@@ -134,13 +146,8 @@ class MeanCost(Metric):
     of_classes = True
     needs = "spent"
 
-    @classmethod
-    def value(cls, sums: ClassFigures) -> float:
-        """Return the mean."""
-        return _mean(sums.spent, sums.weight)
 
-
-class LogLoss(Metric):
+class LogLoss(_Mean):
     """The surprise at what happened."""
 
     name = "log_loss"
@@ -148,13 +155,8 @@ class LogLoss(Metric):
     of_classes = True
     needs = "surprise"
 
-    @classmethod
-    def value(cls, sums: ClassFigures) -> float:
-        """Return the mean."""
-        return _mean(sums.surprise, sums.weight)
 
-
-class Brier(Metric):
+class Brier(_Mean):
     """The squared distance of the probabilities from what happened, halved for two classes."""
 
     name = "brier"
@@ -162,11 +164,6 @@ class Brier(Metric):
     of_classes = True
     needs = "squares"
     compared = False
-
-    @classmethod
-    def value(cls, sums: ClassFigures) -> float:
-        """Return the mean."""
-        return _mean(sums.squares, sums.weight)
 
 
 class Auc(Metric):
@@ -201,7 +198,7 @@ class AveragePrecision(Metric):
         return sums.ranked[1]
 
 
-class MeanLoss(Metric):
+class MeanLoss(_Mean):
     """The loss the model was fitted by, where no other metric is a function of it."""
 
     name = "mean_loss"
@@ -210,11 +207,6 @@ class MeanLoss(Metric):
     of_numbers = True
     needs = "loss"
     compared = False
-
-    @classmethod
-    def value(cls, sums: ClassFigures | NumberFigures) -> float:
-        """Return the mean."""
-        return _mean(sums.loss, sums.weight)
 
 
 class Rmse(Metric):
@@ -327,9 +319,3 @@ def _of_classes(sums: ClassFigures, hits: Any, among: Any) -> float:
         return float(shares[1])
     occurs = (sums.weights > 0.0) | (sums.taken > 0.0 if sums.taken is not None else False)
     return float(np.mean(shares[occurs]))
-
-
-def _mean(total: float | None, weight: float) -> float:
-    if total is None:
-        raise ValueError("there is no such sum; ask whether the metric is available first")
-    return total / weight
