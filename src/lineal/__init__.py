@@ -66,6 +66,8 @@ _HOMES = {
     "KNeighborsClassifier": "lineal.estimators",
     "KNeighborsRegressor": "lineal.estimators",
     "NearestNeighbors": "lineal.estimators",
+    "Nystroem": "lineal.estimators",
+    "RBFSampler": "lineal.estimators",
     "TextFeatures": "lineal.estimators.text",
     "path": "lineal.paths.path_from_arrays",
 }

@@ -18,6 +18,7 @@ from lineal.estimators.gaussian_bayes import GaussianNB
 from lineal.estimators.gaussian_process import GaussianProcessRegressor
 from lineal.estimators.huber import HuberRegressor
 from lineal.estimators.kernel_logistic import KernelLogisticRegression
+from lineal.estimators.kernel_maps import Nystroem, RBFSampler
 from lineal.estimators.kernel_perceptron import KernelPerceptron
 from lineal.estimators.kernel_ridge import KernelRidge
 from lineal.estimators.lasso import ElasticNet, Lasso
@@ -64,10 +65,12 @@ __all__ = [
     "LogisticRegressionCV",
     "MultinomialNB",
     "NearestNeighbors",
+    "Nystroem",
     "Perceptron",
     "PoissonRegressor",
     "QuadraticDiscriminantAnalysis",
     "QuantileRegressor",
+    "RBFSampler",
     "Ridge",
     "RidgeCV",
     "SGDClassifier",
