@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lineal.metrics.metric import Metric
+from lineal.metrics.contract import Metric
 
 
 class ErrorRate(Metric):

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn import metrics as peers
 
+from lineal.losses import Logistic
 from lineal.metrics import metric
+from lineal.metrics.labels import LabelScore
 from lineal.metrics.metrics import ClassFigures, NumberFigures
 from tests.extensions.error_rate import ErrorRate
 
@@ -27,6 +30,8 @@ def sums(one, weight, rows=slice(None), *, perfect=False):
     numbers = rng.normal(size=(40, 1))
     guess = numbers if perfect else rng.normal(size=(40, 1))
     s = weight[rows]
+    if one.of_labels:
+        return of_labels(rng, s, rows, perfect=perfect)
     if one.of_numbers:
         losses = np.abs(numbers - guess)[:, 0]
         return NumberFigures.of(numbers[rows], guess[rows], s, losses[rows], closely=True)
@@ -44,6 +49,14 @@ def sums(one, weight, rows=slice(None), *, perfect=False):
         costs=COSTS[y, predicted][rows],
         closely=True,
     )
+
+
+def of_labels(rng, s, rows, *, perfect):
+    """Return sums of three labels, some of which are not known."""
+    y = rng.integers(0, 2, (40, 3)).astype(float)
+    eta = 4.0 * (2.0 * y - 1.0) if perfect else rng.normal(size=(40, 3))
+    y[rng.random((40, 3)) < 0.1] = np.nan
+    return LabelScore(Logistic(), None).rows(y[rows], eta[rows])(s)
 
 
 def test_names_are_different():
@@ -84,6 +97,8 @@ def test_sums_over_blocks_are_those_of_the_whole(one):
 def test_what_it_needs_is_asked_for(one):
     full = sums(one, np.ones(40))
     assert one.available(full)
+    if one.of_labels:
+        return
     bare = (
         NumberFigures.of(np.zeros((2, 1)), np.zeros((2, 1)), np.ones(2))
         if one.of_numbers
@@ -93,7 +108,47 @@ def test_what_it_needs_is_asked_for(one):
 
 
 def test_rows_without_weight_have_no_figures():
-    for one in (metric.Accuracy, metric.Rmse):
+    for one in (metric.Accuracy, metric.Rmse, metric.HammingLoss):
         figures = sums(one, np.zeros(40)).figures()
         assert figures
         assert all(math.isnan(value) for value in figures.values())
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_figures_of_labels_are_those_of_scikit_learn(seed, weighted):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, (60, 4)).astype(float)
+    y[:10] = 0.0  # rows without labels
+    eta = rng.normal(size=(60, 4)) + 0.8 * (2.0 * y - 1.0)
+    eta[:5] = -1.0  # ... that are given none
+    eta[:, 3] = -np.abs(eta[:, 3])  # a label that is never predicted
+    s = rng.random(60) if weighted else np.ones(60)
+    found = LabelScore(Logistic(), None).rows(y, eta)(s).figures()
+    guess, told = (eta > 0.0).astype(int), {"sample_weight": s}
+    assert found["hamming_loss"] == pytest.approx(peers.hamming_loss(y, guess, **told), abs=1e-12)
+    assert found["subset_accuracy"] == pytest.approx(peers.accuracy_score(y, guess, **told), abs=1e-12)
+    for average in ("micro", "macro"):
+        for name, peer in (
+            ("precision", peers.precision_score),
+            ("recall", peers.recall_score),
+            ("f1", peers.f1_score),
+        ):
+            expected = peer(y, guess, average=average, zero_division=0.0, **told)
+            assert found[f"{average}_{name}"] == pytest.approx(expected, abs=1e-12), name
+    expected = peers.f1_score(y, guess, average="samples", zero_division=1.0, **told)
+    assert found["samples_f1"] == pytest.approx(expected, abs=1e-12)
+    expected = peers.roc_auc_score(y, eta, average="macro", **told)
+    assert found["macro_auc"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_cells_that_are_not_known_do_not_count():
+    """By hand: of six cells one is unknown, four are right; no row but the second is wrong in what is known of it."""
+    y = np.array([[1.0, np.nan], [0.0, 1.0], [1.0, 1.0]])
+    eta = np.array([[2.0, 5.0], [1.0, 1.0], [0.5, 3.0]])
+    found = LabelScore(Logistic(), None).rows(y, eta)(np.ones(3)).figures()
+    assert found["hamming_loss"] == pytest.approx(1 / 5)
+    assert found["subset_accuracy"] == pytest.approx(2 / 3)
+    assert found["micro_precision"] == pytest.approx(4 / 5)
+    assert found["micro_recall"] == 1.0
+    assert found["samples_f1"] == pytest.approx((1.0 + 2 / 3 + 1.0) / 3)

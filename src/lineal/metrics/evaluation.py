@@ -9,6 +9,7 @@ import numpy as np
 
 from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
+from lineal.metrics.labels import LabelScore
 from lineal.metrics.scoring import Score
 from lineal.sources.source import Block, Source
 
@@ -17,6 +18,10 @@ BOOTSTRAP_SAMPLES: Final = 400
 BOOTSTRAP_MAX_ROWS: Final = 5_000_000
 """Rows that all samples together draw at most."""
 BOOTSTRAP_MIN_SAMPLES: Final = 50
+BOOTSTRAP_LABELS: Final = 600
+"""Labels that all samples together measure, about a second of work: of more labels there are fewer samples."""
+BOOTSTRAP_MAX_LABELS: Final = 100
+"""Of more labels than this there are no intervals."""
 CALIBRATION_BINS: Final = 10
 
 
@@ -52,18 +57,22 @@ class Predict:
         return Predictions(block.y, eta, weight)
 
 
-def evaluate(source: Source, score: Score, labels: Sequence[object] | None, seed: int = 0) -> dict[str, Any]:
+def evaluate(
+    source: Source, score: Score | LabelScore, labels: Sequence[object] | None, seed: int = 0
+) -> dict[str, Any]:
     """Return ``intervals`` (95 %, by bootstrap), and for classes ``confusion`` and ``calibration``, as plain data.
 
-    ``labels`` name the classes; None for a number. A bootstrap draws as many rows as there are, with replacement; the
-    interval holds the middle 95 % of the figures of such samples.
+    ``labels`` name the classes, or the labels, which have figures of their own (``labels``); None for a number. A bootstrap
+    draws as many rows as there are, with replacement; the interval holds the middle 95 % of the figures of such samples.
     """
     if score.coef is None:
         raise ValueError("there are no coefficients to look at")
     with np.errstate(all="ignore"):  # a solver may have left for infinity: that is in the verdict
         rows = source.sum(Predict(score, score.coef))
         answer: dict[str, Any] = {"intervals": _intervals(rows, score, seed)}
-        if labels is not None:
+        if isinstance(score, LabelScore):
+            answer["labels"] = score.rows(rows.y, rows.eta)(rows.weight).of_each([str(label) for label in labels or ()])
+        elif labels is not None:
             y, proba, predicted = score.decided(rows.y, rows.eta)
             answer["confusion"] = _confusion(y, predicted, rows.weight, labels)
             if not score.loss.decides:
@@ -71,12 +80,13 @@ def evaluate(source: Source, score: Score, labels: Sequence[object] | None, seed
     return answer
 
 
-def _intervals(rows: Predictions, score: Score, seed: int) -> dict[str, list[float | None]]:
+def _intervals(rows: Predictions, score: Score | LabelScore, seed: int) -> dict[str, list[float | None]]:
     """Return the middle 95 % of every figure over bootstrap samples; None where fewer than half of them have it."""
-    n = len(rows.weight)
-    if n < 2:
+    n, labels = len(rows.weight), rows.eta.shape[1] if isinstance(score, LabelScore) else 1
+    if n < 2 or labels > BOOTSTRAP_MAX_LABELS:
         return {}
-    draws = int(np.clip(BOOTSTRAP_MAX_ROWS // n, BOOTSTRAP_MIN_SAMPLES, BOOTSTRAP_SAMPLES))
+    most = BOOTSTRAP_SAMPLES if labels == 1 else BOOTSTRAP_LABELS // labels
+    draws = int(np.clip(min(most, BOOTSTRAP_MAX_ROWS // (n * labels)), BOOTSTRAP_MIN_SAMPLES, BOOTSTRAP_SAMPLES))
     random = np.random.default_rng([seed, n])
     order = np.argsort(rows.eta[:, 0], kind="stable")  # once, for figures that rank
     y, eta, weight = (part[order] for part in rows.parts)

@@ -6,44 +6,27 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lineal.metrics.contract import Metric
+from lineal.metrics.of_labels import (
+    HammingLoss,
+    MacroAuc,
+    MacroF1,
+    MacroPrecision,
+    MacroRecall,
+    MicroF1,
+    MicroPrecision,
+    MicroRecall,
+    SamplesF1,
+    SubsetAccuracy,
+)
 from lineal.metrics.ranks import delta_avg, spearman
 
 if TYPE_CHECKING:
     from lineal.metrics.metrics import ClassFigures, NumberFigures
-
-
-class Metric(ABC):
-    """One figure that says how good predictions are.
-
-    ``name`` is its key in reports. ``of_classes`` and ``of_numbers`` say for which targets it has a meaning, ``needs`` which
-    sum must be there for it, "" for none. ``ranks`` says that the score of every row is kept for it, so it is worked out
-    last. ``compared`` says that tables of several models show it.
-    """
-
-    name: ClassVar[str]
-    formula: ClassVar[str]
-    larger_is_better: ClassVar[bool] = False
-    of_classes: ClassVar[bool] = False
-    of_numbers: ClassVar[bool] = False
-    needs: ClassVar[str] = ""
-    ranks: ClassVar[bool] = False
-    compared: ClassVar[bool] = True
-
-    @classmethod
-    def available(cls, sums: Any) -> bool:
-        """Whether the sums hold what it needs."""
-        needed = getattr(sums, cls.needs) if cls.needs else True
-        return needed is not None and not (isinstance(needed, tuple) and not needed)
-
-    @classmethod
-    @abstractmethod
-    def value(cls, sums: Any) -> float:
-        """Return the metric of rows with these sums, whose weight is above zero."""
 
 
 class Accuracy(Metric):
@@ -286,7 +269,8 @@ class DeltaAvg(Metric):
 
 ALL: tuple[type[Metric], ...] = (
     Accuracy, BalancedAccuracy, Precision, Recall, F1, MeanCost, LogLoss, Brier, Auc, AveragePrecision, MeanLoss, Rmse, Mae, R2,
-    Spearman, DeltaAvg,
+    Spearman, DeltaAvg, SubsetAccuracy, HammingLoss, MicroPrecision, MicroRecall, MicroF1, MacroPrecision, MacroRecall, MacroF1,
+    SamplesF1, MacroAuc,
 )  # fmt: skip
 """Every metric, in the order in which pages print them."""
 BEST_OF_CLASSES: type[Metric] = Accuracy
