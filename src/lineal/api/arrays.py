@@ -54,6 +54,10 @@ def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any
         raise InputError("columns of an array have no names and are numbers all; give a table for types.")
     if replace(roles.choices, positive=None) != AS_FOUND:
         raise InputError("an array holds numbers, without levels or gaps; give a table for max_levels, missing and na.")
+    if roles.labels_by is not None:
+        raise InputError(
+            "labels_by parts the labels in the cells of a table; of an array give a column of 0 and 1 for each."
+        )
     if len(roles.drop):
         raise InputError("columns of an array have no names to drop; leave them out of the array.")
     matrix = sound(data, "the data").tocsr() if is_sparse(data) else real(data, "the data")
@@ -104,11 +108,14 @@ def meaning(y: npt.NDArray[Any], wanted: Wanted) -> Target:
     (0, 1)
     >>> meaning(np.array([0.5, 1.0, 1.0]), "auto").kind
     'number'
+    >>> meaning(np.array([[0, 1], [1, 1], [1, 0]]), "auto").kind
+    'labels'
     """
     if y.ndim == 2 and y.shape[1] > 1:
-        if wanted == "classes":
-            raise InputError("several targets can only be numbers; fit a model for each class target.")
-        return Target("y", "number", names=tuple(f"y{k}" for k in range(y.shape[1])))
+        names = tuple(f"y{k}" for k in range(y.shape[1]))
+        if wanted != "number" and _indicates(y, insist=wanted == "classes"):
+            return Target("y", "labels", names=names)
+        return Target("y", "number", names=names)
     numeric = y.dtype.kind in "iuf"
     if numeric and not np.all(np.isfinite(y)):
         raise InputError("the target holds NaN or infinity; leave such rows out.")
@@ -131,6 +138,32 @@ def meaning(y: npt.NDArray[Any], wanted: Wanted) -> Target:
     return Target("y", "classes", classes=tuple(int(kind) if whole else kind.item() for kind in kinds))
 
 
+def _indicates(y: npt.NDArray[Any], *, insist: bool) -> bool:
+    """Whether every cell says of a label that a row has it (1), has it not (0), or that this is not known (NaN).
+
+    Refused in words where they do, but a label is the same in every row, or a row's labels are all unknown.
+    """
+    known = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(y.shape, dtype=bool)
+    if y.dtype.kind not in "biuf" or not np.all((y == 0) | (y == 1) | ~known):
+        if insist:
+            raise InputError(
+                "several targets are labels, a column of 0 and 1 (NaN where not known) for each, or numbers for a model such "
+                "as linear; some cells are neither 0 nor 1."
+            )
+        return False
+    if not known.any(axis=1).all():
+        row = int(np.argmin(known.any(axis=1)))
+        raise InputError(f"of row {row + 1} no label is known; leave such rows out.")
+    ones = np.sum(np.where(known, y, 0) == 1, axis=0)
+    for k, (one, every) in enumerate(zip(ones.tolist(), known.sum(axis=0).tolist(), strict=True)):
+        if one in (0, every):
+            same = "missing" if not every else "yes" if one else "no"
+            raise InputError(
+                f"the label y{k} is {same} in every training row, so there is nothing to predict; leave its column out."
+            )
+    return True
+
+
 def _plainly_number(y: npt.NDArray[Any], wanted: Wanted) -> bool:
     """Whether numbers vary and are asked for, or are not all whole: then their different values do not matter."""
     if not np.any(y != y.reshape(-1)[0]):
@@ -139,7 +172,12 @@ def _plainly_number(y: npt.NDArray[Any], wanted: Wanted) -> bool:
 
 
 def _coded(target: Target, labels: npt.NDArray[Any]) -> Array:
-    """Return targets as y: numbers as they are, classes by their place."""
+    """Return targets as y: numbers and labels as they are, classes by their place."""
+    if target.kind == "labels":
+        known = labels.astype(np.float64)
+        if known.shape[1:] != (len(target.names or ()),) or not np.all((known == 0) | (known == 1) | np.isnan(known)):
+            raise InputError(f"a test row has labels other than {len(target.names or ())} of 0, 1 or NaN.")
+        return known
     if target.kind == "number":
         try:
             y = real(labels, "the target").astype(np.float64, copy=False)
@@ -182,6 +220,7 @@ def _fingerprint(matrix: npt.NDArray[Any], labels: npt.NDArray[Any], target: Tar
 
     names = [f"x{j}" for j in range(matrix.shape[1])]
     several = target.names or ("y",)
+    labels = labels.astype(np.float64) if target.kind == "labels" else labels
     classes = target.kind == "classes"
     fingerprint = Fingerprint([*names, *(() if classes else several)], several if classes else ())
     fingerprint.add_matrix(names, matrix)

@@ -14,16 +14,18 @@ from lineal.api.methods.method import Method, Wanted
 from lineal.errors import InputError, near
 from lineal.features.cells.cells import texts
 from lineal.features.complete import complete, used
-from lineal.features.counts import WEIGHT, counted, look_like_counts
+from lineal.features.counts import Counts, look_like_counts
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.formula import Formula
+from lineal.features.labels import Labels, found, named, strangers
 from lineal.features.learning import Learned, learn
 from lineal.features.splitting import TEST, TRAIN, VALIDATION, Apart, Split, Within, parted
 from lineal.features.terms import Verbatim
 from lineal.features.text_options import TextOptions
 from lineal.features.types.choices import AS_FOUND, Choices
 from lineal.features.types.declared_types import VerbatimType
+from lineal.features.types.target_type import Model as Told
 from lineal.features.types.target_type import class_index
 from lineal.ground.memory import free_memory
 from lineal.ground.records import dataclass
@@ -78,6 +80,7 @@ class Roles:
     text: TextOptions = ()
     choices: Choices = AS_FOUND
     verbatim: bool = False
+    labels_by: str | None = None
 
     @classmethod
     def of(
@@ -122,7 +125,7 @@ class Roles:
         """Return the roles of a fit by a method, which may want its texts as they are."""
         return self if method is None or not method.verbatim else replace(self, verbatim=True)
 
-    def learn(self, table: Table, wanted: Wanted) -> Learned:
+    def learn(self, table: Table, wanted: Told) -> Learned:
         """Learn how a table is read."""
         types = self._as_they_are(table) if self.verbatim else self.types
         learned = learn(
@@ -164,29 +167,33 @@ def check_verbatim(encoder: Encoder, *, wanted: bool) -> None:
 def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Dataset:
     """Return the dataset of a table; the encoder is learned from the training rows alone."""
     table, roles = attach(remembered(as_table(data), 2 * memory_limit() // 3), roles)
-    target, own = roles.target, roles.weight
-    table = derived(table, target)
+    target, own = named(table, roles.target), roles.weight
+    table, roles = derived(table, target), replace(roles, target=target)
     train, held, checks = parts_of(table, split, target if isinstance(target, str) else None)
     if isinstance(test, tuple) and len(test) == 2 and isinstance(target, str):
         test = put_beside(as_table(test[0]), as_table({target: test[1]}))
     held = held if test is None else derived(marked(as_table(test), table.marks), target)
-    counts = _counts(table, target, wanted)
-    if counts is not None and roles.choices.positive is not None:
-        raise InputError(f"of counts the successes are the positive class, {counts[0]!r}; leave positive out.")
-    if counts is not None:
-        table, train = (counted(one, counts, own) for one in (table, train))
-        held, checks = (None if one is None else counted(one, counts, own) for one in (held, checks))
-        roles = replace(roles, target=f"{counts[0]},{counts[1]}", weight=WEIGHT)
+    retold, notes = _retold(table, train, roles, wanted)
+    if retold is not None:
+        if isinstance(retold, Labels) and split.by == "stratified":
+            raise InputError(
+                "a stratified split needs one class a row, and a row has any number of labels; part by row."
+            )
+        if roles.choices.positive is not None:
+            raise InputError(f"{retold.positive}; leave positive out.")
+        table, train = (retold.around(one, own) for one in (table, train))
+        held, checks = (None if one is None else retold.around(one, own) for one in (held, checks))
+        roles = replace(roles, target=retold.columns, weight=retold.weight or own)
     if split.column is not None and split.by != "time":
         roles = replace(roles, drop=[*roles.drop, split.column])
-    learned, whole, gaps = _learned(train, table, split, roles, wanted), list[str](), 0
+    asked: Told = wanted if retold is None else retold.wanted or wanted
+    learned, whole, gaps = _learned(train, table, split, roles, asked), list[str](), 0
     if roles.choices.missing == "drop":
         whole = used(learned.encoder)
         train, gaps = complete(train, whole, learned.encoder)
-        learned = _learned(train, table, split, roles, wanted) if gaps else learned
-    if counts is not None:
-        learned = _with_counts(learned, counts)
-    about = {"origin": table.origin, **learned.report, "notes": _notes(table, learned)}
+        learned = _learned(train, table, split, roles, asked) if gaps else learned
+    learned = learned if retold is None else retold.restated(learned)
+    about = {"origin": table.origin, **learned.report, "notes": [*notes, *_notes(table, learned)]}
     if gaps:
         about["notes"].append(f"{rows_were(gaps)} not fitted, since a cell is missing.")
     tests = None if held is None else _tested(held, learned, about, "measured")
@@ -203,7 +210,7 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
         encoder=learned.encoder,
         roles={"weight": own, "offset": learned.offset},
         training={
-            **({} if counts is None else {"counts": list(counts)}),
+            **({} if retold is None else retold.to_dict()),
             **({"complete": whole} if whole else {}),
             "without_target": learned.report["without_target"],
             "split": split.to_dict() if split.parts else None,
@@ -227,8 +234,8 @@ def attach(table: Table, roles: Roles) -> tuple[Table, Roles]:
 
 def _tested(held: Table, learned: Learned, about: dict[str, Any], use: str) -> Source:
     """Return the rows held out; those of a class that training lacks are noted, and those without a target."""
-    usable, strangers, first = known_classes(held, learned.target)
-    about["notes"] += unmeasured(strangers, first, learned.target, use)
+    usable, unknown, first = known_classes(held, learned.target)
+    about["notes"] += unmeasured(unknown, first, learned.target, use) + strangers(held, use)
     source = Encoded(usable, learned)
     kept = source.in_memory(memory_limit(), fingerprinted=False)
     if source.without_target:
@@ -236,7 +243,7 @@ def _tested(held: Table, learned: Learned, about: dict[str, Any], use: str) -> S
     return kept
 
 
-def _learned(train: Table, table: Table, split: Split, roles: Roles, wanted: Wanted) -> Learned:
+def _learned(train: Table, table: Table, split: Split, roles: Roles, wanted: Told) -> Learned:
     """Learn from the training rows; where that fails and all rows would do, say that the split is to blame."""
     try:
         return roles.learn(train, wanted)
@@ -254,25 +261,16 @@ def _notes(table: Table, learned: Learned) -> list[str]:
     return [*table.notes, *chain.from_iterable(sentences)]
 
 
-def _counts(table: Table, target: Any, wanted: Wanted) -> tuple[str, str] | None:
-    """Return the columns of successes and failures if the target is two counts; it may be typed with a comma."""
-    names = target.split(",") if isinstance(target, str) and target not in table.names else target
-    if isinstance(names, str) or names is None or len(names) != 2 or wanted == "number":
-        return None
-    pair = str(names[0]).strip(), str(names[1]).strip()
-    return pair if wanted == "classes" or look_like_counts(table, pair) else None
-
-
-def _with_counts(learned: Learned, counts: tuple[str, str]) -> Learned:
-    """Return what was learned with the class of successes last, said in the words of the counts."""
-    success, failure = counts
-    target = replace(learned.target, classes=(failure, success))
-    sentence = (
-        f"The target is counts: {success!r} of successes, {failure!r} of failures; each row is two weighted ones."
-    )
-    about = {**learned.report["target"], "classes": [failure, success], "counts": None}
-    report = {**learned.report, "target": about, "sentences": [sentence, *learned.report["sentences"][1:]]}
-    return replace(learned, target=target, report=report)
+def _retold(table: Table, train: Table, roles: Roles, wanted: Wanted) -> tuple[Counts | Labels | None, list[str]]:
+    """Return how the target is told by columns that are not it, labels or counts, and sentences about it."""
+    target = roles.target
+    labels = found(table, train, target, roles.labels_by, numbers=wanted == "number", insist=wanted == "classes")
+    if labels is not None:
+        return labels
+    if not isinstance(target, list | tuple) or len(target) != 2 or wanted == "number":
+        return None, []
+    pair = str(target[0]), str(target[1])
+    return (Counts(*pair) if wanted == "classes" or look_like_counts(table, pair) else None), []
 
 
 def parts_of(table: Table, split: Split, target: str | None) -> tuple[Table, Table | None, Table | None]:

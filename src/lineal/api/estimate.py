@@ -48,6 +48,11 @@ def prepare(
     dataset: Dataset, request: Request, deadline: Deadline | None = None, first: Deadline | None = None
 ) -> Ready:
     """Decide the loss, survey the columns and read the bounds; ``first`` as in ``Run``."""
+    if dataset.target.kind == "labels":
+        raise InputError(
+            f"the target {dataset.target.name} is labels, of which a row has any number, and each needs a fit of its own: "
+            "lineal fit makes them; here name one label."
+        )
     loss, report = _loss(request.model, dataset, deadline)
     moments = beforehand(first, lambda: survey(dataset.train, loss))
     labels = None if dataset.target.classes is None else [str(label) for label in dataset.target.classes]

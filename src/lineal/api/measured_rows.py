@@ -7,10 +7,11 @@ from typing import Any, Final
 from lineal.api.dataset import known_classes, memory_limit, parts_of, rows_were, unmeasured
 from lineal.errors import InputError
 from lineal.features.complete import complete
-from lineal.features.counts import as_fitted
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder
+from lineal.features.labels import strangers
 from lineal.features.learning import Learned
+from lineal.features.retold import as_fitted, sources
 from lineal.features.splitting import Split
 from lineal.ground.records import dataclass
 from lineal.model.model import Model
@@ -45,15 +46,16 @@ def to_measure(model: Model, data: Any, rows: str = "held-out") -> MeasuredRows:
         raise InputError(f"rows is {rows!r}; it is {' or '.join(ROWS)}.")
     told = marked(as_table(data), model.encoder.marks)
     table = remembered(derived(told, model.target.name), 2 * memory_limit() // 3)
-    for name in () if table.sparse or "counts" in model.training else model.target.names or (model.target.name,):
+    for name in () if table.sparse else sources(model.target, model.training):
         table.require(name, "target column")
     held, seen, notes = _held_out(model, table, rows)
-    table, weight = as_fitted(held, model.training, model.roles.get("weight"))
-    usable, strangers, first = known_classes(table, model.target)
+    table, weight = as_fitted(held, model.target, model.training, model.roles.get("weight"))
+    usable, unknown, first = known_classes(table, model.target)
     source = Encoded(usable, Learned(model.encoder, model.target, {}, weight, model.roles.get("offset")))
     # one reading for the model and the baseline, where memory allows
     kept = source.in_memory(memory_limit(), fingerprinted=False)
-    notes = [*table.notes, *notes, *unmeasured(strangers, first, model.target, "measured")]
+    notes = [*table.notes, *notes, *unmeasured(unknown, first, model.target, "measured")]
+    notes += strangers(table, "measured")
     if source.without_target:
         notes.append(f"{rows_were(source.without_target)} left out because the target is missing.")
     notes += model.encoder.sentences(source.unknown)
@@ -73,10 +75,10 @@ def fitted_rows(model: Model, table: Table) -> tuple[int, Table | None] | None:
         return None
     table = marked(table, known.marks)
     names = (
-        *(model.target.names or (model.target.name,)),
+        *sources(model.target, model.training),
         *(name for name in model.roles.values() if name is not None),
     )
-    if not table.sparse and "counts" not in model.training and not set(names) <= set(table.names):
+    if not table.sparse and not set(names) <= set(table.names):
         return None
     try:
         train, held, _ = parts_of(table, split, None if model.target.names else model.target.name)
@@ -84,7 +86,7 @@ def fitted_rows(model: Model, table: Table) -> tuple[int, Table | None] | None:
         return None
     if "complete" in model.training and set(model.training["complete"]) <= set(table.names):
         train, _ = complete(train, model.training["complete"], known)
-    part, weight = as_fitted(train, model.training, model.roles.get("weight"))
+    part, weight = as_fitted(train, model.target, model.training, model.roles.get("weight"))
     encoded = Encoded(part, Learned(known, model.target, {}, weight, model.roles.get("offset")))
     try:
         same = encoded.fingerprint() == stated

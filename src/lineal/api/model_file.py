@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,9 +12,10 @@ import numpy.typing as npt
 
 from lineal import container, penalties
 from lineal.api import feature_maps
+from lineal.api.file_fields import array_of, integer, keys, mapping, number, object_of, text, texts, tolerance
+from lineal.api.file_training import training
 from lineal.errors import InputError, ModelFileError, near
-from lineal.ground.arrays import Array
-from lineal.losses import Coded, Softmax, by_name
+from lineal.losses import Coded, Softmax, Sparsemax, by_name
 from lineal.losses.coded import MARGIN_LOSSES
 from lineal.losses.loss import Loss
 from lineal.model.encoder import Encoder
@@ -24,7 +24,8 @@ from lineal.model.model import MAP_PREFIX, Model
 from lineal.model.target import Target
 from lineal.model.verdict import KINDS, Verdict
 from lineal.multiclass.codes import SCHEMES
-from lineal.multiclass.committee import SHARED_FIELDS, Committee, score
+from lineal.multiclass.committee import SHARED_FIELDS, Committee, Members, score
+from lineal.multiclass.multilabel import MultiLabel, SharedLabels
 from lineal.penalties import Bounds
 from lineal.penalties.penalty import Penalty
 
@@ -32,6 +33,7 @@ FIELDS: Final = (
     "format", "version", "made_by", "loss", "penalty", "columns", "target", "encoder",
     "roles", "training", "tol", "verdict", "solver", "report",
 )  # fmt: skip
+VERDICT: Final = ("kind", "sentence", "gap", "relative_gap", "reason", "evidence")
 STREAM: Final = ("iterate", "iterate_sum", "progress")
 """What a stream is continued from."""
 
@@ -69,23 +71,25 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
     if meta.get("format") != container.FORMATS[0]:
         raise ModelFileError("it holds no model but the answer of lineal separable; lineal verify checks it.")
     if "members" in meta:
-        return _committee(meta, arrays)
-    _keys(meta, "the file", (*FIELDS, "encoding", "feature_map"), FIELDS)
+        return _committee(meta, arrays) if "multiclass" in meta else _multilabel(meta, arrays)
+    keys(meta, "the file", (*FIELDS, "encoding", "feature_map"), FIELDS)
     loss = _loss(meta)
     outputs = loss.outputs
-    target = _target(_object(meta, "target", ("name", "kind", "classes", "names")), type(loss), outputs)
-    columns = tuple(_texts(meta["columns"], "columns"))
-    coef = _array(arrays, "coef", (len(columns), outputs))
-    verdict = _verdict(_object(meta, "verdict", ("kind", "sentence", "gap", "relative_gap", "reason", "evidence")))
-    solver = _object(meta, "solver", ("name", "reason"))
+    stated = object_of(meta, "target", ("name", "kind", "classes", "names"))
+    labels = stated["kind"] == "labels"
+    target = _shared(stated, loss) if labels else _target(stated, type(loss), outputs)
+    columns = tuple(texts(meta["columns"], "columns"))
+    coef = array_of(arrays, "coef", (len(columns), outputs))
+    verdict = _verdict(object_of(meta, "verdict", VERDICT))
+    solver = object_of(meta, "solver", ("name", "reason"))
     feature_map = feature_maps.read(meta, arrays, columns)
     arrays = {name: array for name, array in arrays.items() if not name.startswith(MAP_PREFIX)}
     encoder = _encoder(meta["encoder"], columns, feature_map)
     for name in arrays:
         if name not in ARRAYS:
             raise ModelFileError(f"it holds an array {name!r}; the arrays of a model are {', '.join(ARRAYS)}.")
-    _text(meta, "", "made_by")
-    return Model(
+    text(meta, "", "made_by")
+    return (SharedLabels if labels else Model)(
         coef=coef,
         columns=columns,
         loss=loss,
@@ -93,12 +97,12 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
         target=target,
         verdict=verdict,
         encoder=encoder,
-        solver=_text(solver, "solver", "name"),
-        reason=_text(solver, "solver", "reason"),
-        tol=_tolerance(meta),
-        roles=_roles(_object(meta, "roles", ("weight", "offset"))),
-        training=_training(meta["training"]),
-        report=_mapping(meta["report"], "report"),
+        solver=text(solver, "solver", "name"),
+        reason=text(solver, "solver", "reason"),
+        tol=tolerance(meta),
+        roles=_roles(object_of(meta, "roles", ("weight", "offset"))),
+        training=training(meta["training"]),
+        report=mapping(meta["report"], "report"),
         arrays=_evidence_arrays(arrays, verdict.kind, len(columns), loss),
         feature_map=feature_map,
     )
@@ -107,49 +111,90 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
 def _committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Committee:
     """Return a committee: what is shared is said once, every member is a model of two classes."""
     needed = (*(name for name in FIELDS if name not in ("loss", "penalty", "solver")), "multiclass", "members")
-    _keys(meta, "the file", (*needed, "encoding"), needed)
-    about = {"decode": "distance", **_mapping(meta["multiclass"], "multiclass")}
-    _keys(about, "multiclass", ("scheme", "code", "distance", "decode"), ("scheme", "code", "distance"))
+    keys(meta, "the file", (*needed, "encoding"), needed)
+    about = {"decode": "distance", **mapping(meta["multiclass"], "multiclass")}
+    keys(about, "multiclass", ("scheme", "code", "distance", "decode"), ("scheme", "code", "distance"))
     if about["decode"] != "distance" and (about["scheme"] != "ecoc" or about["decode"] not in MARGIN_LOSSES):
         raise ModelFileError(
             f"multiclass.decode is {about['decode']!r}; known are distance, {', '.join(MARGIN_LOSSES)}."
         )
-    data = _mapping(meta["target"], "target")
+    data = mapping(meta["target"], "target")
     target = _target(data, Softmax, len(data.get("classes") or ()))
-    columns = tuple(_texts(meta["columns"], "columns"))
+    columns = tuple(texts(meta["columns"], "columns"))
     encoder = _encoder(meta["encoder"], columns)
-    words, listed = _words(about, len(target.classes or ())), meta["members"]
-    if not isinstance(listed, list) or len(listed) != len(words[0]):
-        raise ModelFileError(f"members must be a list of {len(words[0])} models, one for every column of the code.")
-    shared = {name: meta[name] for name in SHARED_FIELDS if name not in ("encoder", "encoding")}
-    members = []
-    for number, part in enumerate(listed):
-        own = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{number}.")}
-        member = model({**_mapping(part, f"members.{number}"), **shared, "encoder": None}, own)
-        if isinstance(member, Committee) or len(member.target.classes or ()) != 2:
-            raise ModelFileError(f"members.{number} must be a model of two classes.")
-        members.append(replace(member, encoder=encoder))
-    for name in arrays:
-        if not name.partition(".")[0].isdigit() or int(name.partition(".")[0]) >= len(members):
-            raise ModelFileError(f"it holds an array {name!r} that belongs to no member.")
+    words = _words(about, len(target.classes or ()))
+    members = _members(meta, arrays, encoder, len(words[0]))
     return Committee(
         coef=np.column_stack([score(member) for member in members]),
         columns=columns,
         loss=Coded(words, summed=about["scheme"] == "ovr", by=str(about["decode"])),
         penalty=members[0].penalty,
         target=target,
-        verdict=_verdict(_object(meta, "verdict", ("kind", "sentence", "gap", "relative_gap", "reason", "evidence"))),
+        verdict=_verdict(object_of(meta, "verdict", VERDICT)),
         encoder=encoder,
         solver=members[0].solver,
         reason=f"{members[0].reason}; one of {len(members)} members",
-        tol=_tolerance(meta),
-        roles=_roles(_object(meta, "roles", ("weight", "offset"))),
-        training=_training(meta["training"]),
-        report=_mapping(meta["report"], "report"),
-        members=tuple(members),
+        tol=tolerance(meta),
+        roles=_roles(object_of(meta, "roles", ("weight", "offset"))),
+        training=training(meta["training"]),
+        report=mapping(meta["report"], "report"),
+        members=members,
         scheme=str(about["scheme"]),
-        distance=_integer(about, "multiclass", "distance", least=0),
+        distance=integer(about, "multiclass", "distance", least=0),
     )
+
+
+def _multilabel(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> MultiLabel:
+    """Return a model of labels: one member for each, called like it."""
+    needed = (*(name for name in FIELDS if name not in ("loss", "penalty", "solver")), "members")
+    keys(meta, "the file", (*needed, "encoding"), needed)
+    stated = object_of(meta, "target", ("name", "kind", "classes", "names"))
+    if stated["kind"] != "labels" or stated["classes"] is not None:
+        raise ModelFileError("target.kind must be 'labels', without classes, for members without a code.")
+    names, columns = tuple(texts(stated["names"], "target.names")), tuple(texts(meta["columns"], "columns"))
+    encoder = _encoder(meta["encoder"], columns)
+    members = _members(meta, arrays, encoder, len(names))
+    if [member.target.name for member in members] != list(names) or not names:
+        raise ModelFileError("members must be called as target.names.")
+    if any(member.loss != members[0].loss or member.loss.outputs != 1 for member in members):
+        raise ModelFileError("members must have one loss, with one output.")
+    return MultiLabel(
+        coef=np.column_stack([member.coef for member in members]),
+        columns=columns,
+        loss=members[0].loss,
+        penalty=members[0].penalty,
+        target=Target(text(stated, "target", "name"), "labels", names=names),
+        verdict=_verdict(object_of(meta, "verdict", VERDICT)),
+        encoder=encoder,
+        solver=members[0].solver,
+        reason=f"{members[0].reason}; one of {len(members)} members",
+        tol=tolerance(meta),
+        roles=_roles(object_of(meta, "roles", ("weight", "offset"))),
+        training=training(meta["training"]),
+        report=mapping(meta["report"], "report"),
+        members=members,
+    )
+
+
+def _members(
+    meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], encoder: Encoder | None, count: int
+) -> tuple[Model, ...]:
+    """Return the members of a file, each a model of two classes: what is shared is said once."""
+    listed = meta["members"]
+    if not isinstance(listed, list) or len(listed) != count:
+        raise ModelFileError(f"members must be a list of {count} models, one for every question.")
+    shared = {name: meta[name] for name in SHARED_FIELDS if name not in ("encoder", "encoding")}
+    members = []
+    for place, part in enumerate(listed):
+        own = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{place}.")}
+        member = model({**mapping(part, f"members.{place}"), **shared, "encoder": None}, own)
+        if isinstance(member, Members) or len(member.target.classes or ()) != 2:
+            raise ModelFileError(f"members.{place} must be a model of two classes.")
+        members.append(replace(member, encoder=encoder))
+    for name in arrays:
+        if not name.partition(".")[0].isdigit() or int(name.partition(".")[0]) >= len(members):
+            raise ModelFileError(f"it holds an array {name!r} that belongs to no member.")
+    return tuple(members)
 
 
 def _words(about: Mapping[str, Any], kinds: int) -> tuple[tuple[int, ...], ...]:
@@ -167,16 +212,16 @@ def _words(about: Mapping[str, Any], kinds: int) -> tuple[tuple[int, ...], ...]:
 
 def _loss(meta: Mapping[str, Any]) -> Loss:
     """Check the name, the number of outputs and the parameters that the loss of this name has."""
-    data = _mapping(meta["loss"], "loss")
-    _keys(data, "loss", tuple(data), ("name", "outputs"))
-    name = _text(data, "loss", "name")
+    data = mapping(meta["loss"], "loss")
+    keys(data, "loss", tuple(data), ("name", "outputs"))
+    name = text(data, "loss", "name")
     kinds = by_name()
     if name not in kinds:
         raise ModelFileError(f"loss.name is {name!r}; known are {', '.join(kinds)}.{near(name, kinds)}")
     own = kinds[name].parameter_names()
-    _keys(data, "loss", ("name", "outputs", *own), own)
-    outputs = _integer(data, "loss", "outputs", least=1)
-    loss = kinds[name].make(outputs, **{parameter: _number(data, "loss", parameter) for parameter in own})
+    keys(data, "loss", ("name", "outputs", *own), own)
+    outputs = integer(data, "loss", "outputs", least=1)
+    loss = kinds[name].make(outputs, **{parameter: number(data, "loss", parameter) for parameter in own})
     if loss.outputs != outputs:
         raise ModelFileError(f"loss.outputs is {outputs}; {name} loss has {loss.outputs}.")
     return loss
@@ -185,11 +230,11 @@ def _loss(meta: Mapping[str, Any]) -> Loss:
 def _target(data: Mapping[str, Any], loss: type[Loss], outputs: int) -> Target:
     """Check that target, loss and number of outputs fit each other."""
     kind, classes, names = data["kind"], data["classes"], data["names"]
-    name = _text(data, "target", "name")
+    name = text(data, "target", "name")
     if not loss.of_classes():
         if kind != "number" or classes is not None:
             raise ModelFileError(f"target.kind must be 'number', without classes, for {loss.name} loss.")
-        names = None if names is None else tuple(_texts(names, "target.names"))
+        names = None if names is None else tuple(texts(names, "target.names"))
         if outputs != (1 if names is None else len(names)):
             raise ModelFileError(f"loss.outputs is {outputs}, which does not fit target.names.")
         return Target(name, "number", names=names)
@@ -204,15 +249,25 @@ def _target(data: Mapping[str, Any], loss: type[Loss], outputs: int) -> Target:
     return Target(name, "classes", classes=tuple(classes))
 
 
+def _shared(data: Mapping[str, Any], loss: Loss) -> Target:
+    """Check the labels among which a loss shares rows out."""
+    names = tuple(texts(data["names"], "target.names"))
+    if not isinstance(loss, Sparsemax) or data["classes"] is not None or len(names) != loss.outputs:
+        raise ModelFileError(
+            "target.kind is 'labels', for which a file holds members, or sparsemax loss with a score for each."
+        )
+    return Target(text(data, "target", "name"), "labels", names=names)
+
+
 def _penalty(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], columns: int) -> Penalty:
     """Return the penalty with its arrays; bounds hold another penalty within."""
-    data = _mapping(meta["penalty"], "penalty")
+    data = mapping(meta["penalty"], "penalty")
     bounded = data.get("name") == Bounds.name
     if bounded:
-        _keys(data, "penalty", ("name", "inner"), ("name", "inner"))
+        keys(data, "penalty", ("name", "inner"), ("name", "inner"))
     inner = _charging(data["inner"] if bounded else data, "penalty.inner" if bounded else "penalty", arrays, columns)
     if bounded:
-        lower, upper = (_array(arrays, name, (columns,), infinite=True) for name in ("lower", "upper"))
+        lower, upper = (array_of(arrays, name, (columns,), infinite=True) for name in ("lower", "upper"))
         return Bounds(lower, upper, inner)
     for name in ("lower", "upper"):
         if name in arrays:
@@ -222,7 +277,7 @@ def _penalty(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], co
 
 def _charging(value: object, where: str, arrays: Mapping[str, npt.NDArray[Any]], columns: int) -> Penalty:
     """Return a penalty that penalizes coefficients, without bounds."""
-    data = _mapping(value, where)
+    data = mapping(value, where)
     name = data.get("name")
     kind = penalties.by_name().get(name) if isinstance(name, str) else None
     if kind is None:
@@ -230,26 +285,26 @@ def _charging(value: object, where: str, arrays: Mapping[str, npt.NDArray[Any]],
         hint = near(name, names) if isinstance(name, str) else ""
         raise ModelFileError(f"{where}.name is {name!r}; known are {', '.join(names)}.{hint}")
     fields = ("name", *kind.parameters)
-    _keys(data, where, fields, fields)
+    keys(data, where, fields, fields)
     if not kind.parameters:
         if "charges" in arrays:
             raise ModelFileError("it holds an array 'charges' but no penalty.")
         return kind.make(np.zeros(columns))
-    numbers = {name: _number(data, where, name) for name in kind.parameters}
-    return kind.make(_array(arrays, "charges", (columns,)), **numbers)
+    numbers = {name: number(data, where, name) for name in kind.parameters}
+    return kind.make(array_of(arrays, "charges", (columns,)), **numbers)
 
 
 def _verdict(data: Mapping[str, Any]) -> Verdict:
-    kind = _text(data, "verdict", "kind")
+    kind = text(data, "verdict", "kind")
     if kind not in KINDS:
         raise ModelFileError(f"verdict.kind is {kind!r}; known are {', '.join(KINDS)}.{near(kind, KINDS)}")
-    _text(data, "verdict", "sentence")
+    text(data, "verdict", "sentence")
     for name in ("gap", "relative_gap"):
-        if data[name] is not None and _number(data, "verdict", name) < 0:
+        if data[name] is not None and number(data, "verdict", name) < 0:
             raise ModelFileError(f"verdict.{name} is below zero.")
     if data["reason"] is not None:
-        _text(data, "verdict", "reason")
-    _mapping(data["evidence"], "verdict.evidence")
+        text(data, "verdict", "reason")
+    mapping(data["evidence"], "verdict.evidence")
     return Verdict.from_dict(data)
 
 
@@ -258,7 +313,7 @@ def _encoder(data: object, columns: tuple[str, ...], feature_map: FeatureMap | N
         return None
     from lineal.features.encoder import Encoder as Learned
 
-    encoder: Encoder = Learned.from_dict(_mapping(data, "encoder"))
+    encoder: Encoder = Learned.from_dict(mapping(data, "encoder"))
     if feature_map is None and tuple(encoder.columns) != columns:
         raise ModelFileError("columns are not the columns its encoder makes.")
     if feature_map is not None:
@@ -267,42 +322,7 @@ def _encoder(data: object, columns: tuple[str, ...], feature_map: FeatureMap | N
 
 
 def _roles(data: Mapping[str, Any]) -> dict[str, str | None]:
-    return {name: None if data[name] is None else _text(data, "roles", name) for name in ("weight", "offset")}
-
-
-def _training(value: object) -> Mapping[str, Any]:
-    """Check what is there; a model that was never fitted to rows (built by hand) has nothing there."""
-    data = _mapping(value, "training")
-    accepted = ("rows", "weight_sum", "without_target", "split", "fingerprint", "no_covariance", "counts", "complete")
-    _keys(data, "training", accepted, ())
-    for name in ("rows", "without_target"):
-        if name in data:
-            _integer(data, "training", name, least=0)
-    if "weight_sum" in data and _number(data, "training", "weight_sum") < 0:
-        raise ModelFileError("training.weight_sum is below zero.")
-    for name in ("fingerprint", "no_covariance"):
-        if data.get(name) is not None:
-            _text(data, "training", name)
-    whole = data.get("complete", ["x"])
-    if not (isinstance(whole, list) and whole and all(isinstance(name, str) and name for name in whole)):
-        raise ModelFileError("training.complete must name columns.")
-    counts = data.get("counts", ["s", "f"])
-    if not (isinstance(counts, list) and len(counts) == 2 and all(isinstance(name, str) and name for name in counts)):
-        raise ModelFileError("training.counts must name two columns.")
-    if data.get("split") is not None:
-        split = _mapping(data["split"], "training.split")
-        members = ("seed", "test_size", "validation_size", "by", "column")
-        _keys(split, "training.split", members, ("seed", "test_size"))
-        _integer(split, "training.split", "seed", least=0)
-        if not 0 <= _number(split, "training.split", "test_size") < 1:
-            raise ModelFileError("training.split.test_size must be at least 0 and below 1.")
-        if "validation_size" in split and not 0 <= _number(split, "training.split", "validation_size") < 1:
-            raise ModelFileError("training.split.validation_size must be at least 0 and below 1.")
-        if split.get("by", "row") not in ("row", "stratified", "group", "time", "column"):
-            raise ModelFileError(f"training.split.by is {split['by']!r}, which no split is called.")
-        if split.get("column") is not None:
-            _text(split, "training.split", "column")
-    return data
+    return {name: None if data[name] is None else text(data, "roles", name) for name in ("weight", "offset")}
 
 
 def _evidence_arrays(
@@ -324,78 +344,7 @@ def _evidence_arrays(
                 f"it holds an array 'theta', which {loss.name} loss, having a slope everywhere, does not need."
             )
         wanted["theta"] = (len(arrays["theta"]) if arrays["theta"].ndim else 0, outputs)
-    checked = {name: _array(arrays, name, shape) for name, shape in wanted.items() if name in arrays}
+    checked = {name: array_of(arrays, name, shape) for name, shape in wanted.items() if name in arrays}
     for name in set(arrays) - {"coef", "charges", "lower", "upper", *checked}:
         raise ModelFileError(f"it holds an array {name!r}, which a verdict {kind!r} does not have.")
     return checked
-
-
-def _array(
-    arrays: Mapping[str, npt.NDArray[Any]], name: str, shape: tuple[int, ...], *, infinite: bool = False
-) -> Array:
-    if name not in arrays:
-        raise ModelFileError(f"it lacks the array {name!r}.")
-    array = arrays[name]
-    if array.dtype != np.float64 or array.shape != shape:
-        raise ModelFileError(
-            f"array {name!r} is {array.dtype} of shape {array.shape}; it must be float64 of shape {shape}."
-        )
-    if not (infinite or np.all(np.isfinite(array))):
-        raise ModelFileError(f"array {name!r} holds NaN or infinity.")
-    return array
-
-
-def _keys(data: Mapping[str, Any], where: str, accepted: tuple[str, ...], needed: tuple[str, ...]) -> None:
-    for name in needed:
-        if name not in data:
-            raise ModelFileError(f"{where} lacks the field {name!r}.")
-    for name in data:
-        if name not in accepted:
-            raise ModelFileError(f"{where} has a field {name!r} that a model file does not have.{near(name, accepted)}")
-
-
-def _object(data: Mapping[str, Any], name: str, fields: tuple[str, ...]) -> Mapping[str, Any]:
-    value = _mapping(data[name], name)
-    _keys(value, name, fields, fields)
-    return value
-
-
-def _mapping(value: object, name: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise ModelFileError(f"{name} must be an object.")
-    return value
-
-
-def _text(data: Mapping[str, Any], where: str, name: str) -> str:
-    if not isinstance(data[name], str):
-        raise ModelFileError(f"{where + '.' if where else ''}{name} must be a text.")
-    return str(data[name])
-
-
-def _texts(value: object, where: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ModelFileError(f"{where} must be a list of texts.")
-    if len(set(value)) != len(value):
-        raise ModelFileError(f"{where} names something twice.")
-    return value
-
-
-def _number(data: Mapping[str, Any], where: str, name: str) -> float:
-    value = data[name]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ModelFileError(f"{where + '.' if where else ''}{name} must be a number.")
-    return float(value)
-
-
-def _tolerance(meta: Mapping[str, Any]) -> float:
-    value = _number(meta, "", "tol")
-    if value < 0:
-        raise ModelFileError("tol must be at least zero.")
-    return value
-
-
-def _integer(data: Mapping[str, Any], where: str, name: str, least: int) -> int:
-    value = data[name]
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ModelFileError(f"{where}.{name} must be a whole number, at least {least}.")
-    return value

@@ -27,6 +27,8 @@ from lineal.multiclass.codes import NAMES, Code, Scheme, code, distance
 from lineal.multiclass.committee import Committee, score, spelled
 from lineal.sources.source import Block
 
+View = Callable[[Block], Block]
+
 MEMBER_REPORT_KEYS = ("model", "selection", "baseline_score", "charges", "threshold")
 """What a member's report holds; the rest is in that of the committee."""
 
@@ -61,14 +63,25 @@ def words_of(dataset: Dataset, scheme: Scheme, seed: int) -> Code:
     return code(scheme.name, kinds, scheme.bits, seed, scheme.kind)
 
 
-def reduce(dataset: Dataset, words: Code, run: Run, fit: Callable[[Dataset, Run], Model]) -> tuple[Model, ...]:
-    """Return the members: ``fit`` makes a model of rows with two classes. A time limit is shared out evenly."""
+def questions(dataset: Dataset, words: Code) -> list[tuple[str, View]]:
+    """Return what each column of a code asks, in words and as a change of blocks."""
     labels = dataset.target.classes or ()
+    return [
+        (
+            spelled(dict(zip(labels, column.tolist(), strict=True)), dataset.target.name, number),
+            Question(column.astype(np.float64)),
+        )
+        for number, column in enumerate(words.T)
+    ]
+
+
+def reduce(
+    dataset: Dataset, asked: Sequence[tuple[str, View]], run: Run, fit: Callable[[Dataset, Run], Model]
+) -> tuple[Model, ...]:
+    """Return the members: ``fit`` makes a model of rows with two classes. A time limit is shared out evenly."""
     members: list[Model] = []
     ending = run.deadline
-    for number, column in enumerate(words.T):
-        name = spelled(dict(zip(labels, column.tolist(), strict=True)), dataset.target.name, number)
-        view = Question(column.astype(np.float64))
+    for number, (name, view) in enumerate(asked):
         binary = replace(
             dataset,
             train=dataset.train.map(view),
@@ -78,7 +91,7 @@ def reduce(dataset: Dataset, words: Code, run: Run, fit: Callable[[Dataset, Run]
             training={},
             about={},
         )
-        member = fit(binary, replace(run, deadline=shared(ending, words.shape[1] - number)))
+        member = fit(binary, replace(run, deadline=shared(ending, len(asked) - number)))
         if run.interrupt == "budget" and member.verdict.reason and "interrupt" in member.verdict.reason:
             ending = Deadline.after(0.0)  # Ctrl-C ends the whole fit: the others stop as soon as they have begun
         report = {key: value for key, value in member.report.items() if key in MEMBER_REPORT_KEYS}
@@ -99,7 +112,7 @@ def committee(
         loss=coded(scheme, words, first),
         penalty=first.penalty,
         target=dataset.target,
-        verdict=spoken(members, place),
+        verdict=spoken(members, place, f"members ({{kinds}}), the one asked whether {members[place].target.name}"),
         encoder=dataset.encoder,
         solver=first.solver,
         reason=f"{first.reason}; one of {len(members)} members",
@@ -131,16 +144,14 @@ def coded(scheme: Scheme, words: Code, member: Model) -> Coded:
     return Coded(plain, summed=scheme.name == "ovr", by=decoding(scheme, member))
 
 
-def spoken(members: Sequence[Model], place: int) -> Verdict:
-    """Return the verdict of the worst member as that of all, with how many they are."""
-    chosen, question = members[place].verdict, members[place].target.name
+def spoken(members: Sequence[Model], place: int, words: str) -> Verdict:
+    """Return the verdict of the worst member as that of all, with how many they are; the words say which it is."""
+    chosen = members[place].verdict
     counts: dict[str, int] = {}
     for member in members:
         counts[member.verdict.kind] = counts.get(member.verdict.kind, 0) + 1
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-    sentence = (
-        f"{chosen.sentence} That is the worst of {len(members)} members ({kinds}), the one asked whether {question}."
-    )
+    sentence = f"{chosen.sentence} That is the worst of {len(members)} {words.replace('{kinds}', kinds)}."
     evidence: dict[str, object] = {"members": len(members), "worst": place, "kinds": counts}
     return Verdict(chosen.kind, sentence, chosen.gap, chosen.relative_gap, evidence, chosen.reason)
 

@@ -27,6 +27,7 @@ from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, Limit, beforehand, shared
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
+from lineal.metrics.labels import LabelScore
 from lineal.metrics.scoring import Score
 from lineal.model.verdict import TOLERANCE, Verdict, worst
 from lineal.paths.folds import pick
@@ -276,7 +277,7 @@ def _by_strength(
     return _About(steps, ready.loss, name(ready.loss, ask.penalty.name), dataset.target.name, notes), folds
 
 
-def _losses(dataset: Dataset, score: Score) -> tuple[float, float]:
+def _losses(dataset: Dataset, score: Score | LabelScore) -> tuple[float, float]:
     """Return the mean loss on the rows that were fitted and on those that were not; of squared loss the squares."""
     figure = score.loss.figure
     assert dataset.test is not None  # (every pair has both)

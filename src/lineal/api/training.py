@@ -14,9 +14,10 @@ from lineal.api.dataset import Dataset, Roles
 from lineal.api.estimate import estimate, name
 from lineal.api.measured_rows import to_measure
 from lineal.api.methods.method import MapFit
+from lineal.api.multilabel import SHARING, check_labels, fit_labels, levels, share_labels
 from lineal.api.options import Limits
 from lineal.api.penalizing import Penalized
-from lineal.api.reductions import coded, committee, compared, reduce, words_of
+from lineal.api.reductions import coded, committee, compared, questions, reduce, words_of
 from lineal.api.request import Estimate, Request, Run
 from lineal.errors import InputError
 from lineal.features.splitting import read as read_split
@@ -28,6 +29,7 @@ from lineal.losses.loss import Loss
 from lineal.metrics.decision import Costs
 from lineal.metrics.evaluation import evaluate as closely
 from lineal.metrics.evaluation import per_class
+from lineal.metrics.labels import LabelScore
 from lineal.metrics.scoring import Score
 from lineal.model.model import Model
 from lineal.model.target import Target
@@ -61,6 +63,7 @@ def fit(
     missing: str = "mark",
     positive: str | None = None,
     na: Said = None,
+    labels_by: str | None = None,
     test_size: float = 0.0,
     test: object = None,
     split: str | None = None,
@@ -100,6 +103,8 @@ def fit(
     column; a level of a category), "mean" or "median" (unmarked), "drop" (the row is not fitted). ``na`` says which
     cells are missing, beside empty ones: ["NA", "?"], or {"age": ["default", -999], "word": []} by column, "*" for all
     others. ``positive`` is the class of two that is modelled. Without ``intercept`` the scores go through the origin.
+    Several yes-or-no columns, or one whose cells are lists, are labels, of which a row has any number (docs/multilabel.md);
+    ``labels_by`` is what parts them in a text: ";". Each has a model of its own, but for "sparsemax".
     ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for it;
     ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
     what rows are parted: "stratified", "group:COL", "time:COL", or "column:COL", whose cells say train, validation, test.
@@ -140,9 +145,13 @@ def fit(
         missing=missing,
         positive=positive,
         na=na,
+        labels_by=labels_by,
     )
     roles = roles.read_by(request.model.method)
     dataset = beforehand(run.deadline, lambda: gather(data, roles, request.wanted, parts, test))
+    if dataset.target.kind == "labels":
+        check_labels(request.model, scheme.name, run.start, iterates=run.iterates)
+        return _labeled(dataset, request, run)
     return finish(dataset, request, run) if scheme.name == "direct" else _reduced(dataset, request, run, scheme)
 
 
@@ -180,7 +189,7 @@ def evaluate(
     rule = None if threshold is None and costs is None else model.rule(threshold, costs)
     chosen = to_measure(model, data, rows)
     source, notes = chosen.source, chosen.notes
-    level, labels = model.report.get("baseline_score"), model.target.classes
+    level = model.report.get("baseline_score")
     constant = None if level is None else np.asarray(level, float)
     score = model.measure(rule, closely=True)
     count, metrics = measure(source, score, constant)
@@ -191,7 +200,7 @@ def evaluate(
         "notes": notes,
     }
     if count:
-        answer |= closely(source, score, labels)
+        answer |= closely(source, score, model.target.kinds)
     if "confusion" in answer:
         answer["classes"] = per_class(answer["confusion"])
     return answer if rule is None else {**answer, "decision": rule.to_dict()}
@@ -264,6 +273,15 @@ def _model(dataset: Dataset, request: Request, estimated: Estimate, tol: float, 
     )
 
 
+def _labeled(dataset: Dataset, request: Request, run: Run) -> Model:
+    """Fit a model of labels, measured as one."""
+    own = replace(run, first=None)
+    make = share_labels if request.model.name == SHARING else fit_labels
+    whole, score, variance = make(dataset, own, lambda part, run: finish(part, request, run, measured=False))
+    report = _measured(dataset, score, levels(whole), variance)
+    return replace(whole, report={**report, **whole.report})
+
+
 def _score(dataset: Dataset, loss: Loss, fitted: Fit | MapFit) -> Score:
     """Return how the coefficients of a fit are measured."""
     through = fitted.feature_map.scores if isinstance(fitted, MapFit) else None
@@ -276,7 +294,9 @@ def _reduced(dataset: Dataset, request: Request, run: Run, scheme: Scheme) -> Mo
     words = words_of(dataset, scheme, run.seed)
     beside = scheme.name == "ecoc"
     own = replace(run, deadline=shared(run.deadline, 2)) if beside and run.deadline is not None else run
-    members = reduce(dataset, words, own, lambda part, run: finish(part, request, run, measured=False))
+    members = reduce(
+        dataset, questions(dataset, words), own, lambda part, run: finish(part, request, run, measured=False)
+    )
     loss = coded(scheme, words, members[0])
     moments = survey(dataset.train, loss)
     variance = moments.scatter / moments.weight_sum
@@ -297,7 +317,7 @@ def _direct(dataset: Dataset, run: Run, metrics: Mapping[str, Figures]) -> dict[
     return compared(metrics[where]["accuracy"] or 0.0, softmax.report["metrics"][where]["accuracy"], rows)
 
 
-def _measured(dataset: Dataset, score: Score, level: Array, variance: Array | None) -> dict[str, Any]:
+def _measured(dataset: Dataset, score: Score | LabelScore, level: Array, variance: Array | None) -> dict[str, Any]:
     """Return what is measured: on test rows, where there are some, else on training rows; beside the best constant."""
     measured, (got, baseline) = measure(dataset.test or dataset.train, score, level)
     where = "train" if dataset.test is None else "test"
@@ -312,14 +332,14 @@ def _measured(dataset: Dataset, score: Score, level: Array, variance: Array | No
     if dataset.validation is not None:
         report["metrics"]["validation"] = measure(dataset.validation, score, None)[1][0]
     if dataset.test is not None and measured:
-        report["evaluation"] = closely(dataset.test, score, dataset.target.classes)
+        report["evaluation"] = closely(dataset.test, score, dataset.target.kinds)
     return report
 
 
 Figures = dict[str, float | None]
 
 
-def measure(source: Source, score: Score, level: Array | None) -> tuple[int, tuple[Figures, Figures]]:
+def measure(source: Source, score: Score | LabelScore, level: Array | None) -> tuple[int, tuple[Figures, Figures]]:
     """Return the number of rows, the metrics of the coefficients, and those of the training rows' best constant."""
     with np.errstate(over="ignore", invalid="ignore"):  # a solver may have left for infinity: that is in the verdict
         sums = source.sum(score)

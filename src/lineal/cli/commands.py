@@ -18,6 +18,7 @@ from lineal.cli.options import (
     folding,
     intercept,
     json_option,
+    labels,
     limit,
     parting,
     penalizing,
@@ -56,8 +57,12 @@ def lineal(context: click.Context) -> None:
 @lineal.command(cls=Command)
 @click.argument("data", type=File)
 @click.option(
-    "--target", metavar="COL", help="The column to predict (SVMlight files: the label); or SUCCESSES,FAILURES."
+    "--target",
+    metavar="COL",
+    help="The column to predict (SVMlight files: the label); SUCCESSES,FAILURES for counts; A,B,C for several numbers, or for "
+    "labels, of which a row has any number: columns of yes and no.",
 )
+@labels
 @click.option(
     "--model",
     metavar="NAME",
@@ -200,7 +205,7 @@ def path() -> None:
 @click.argument("model", type=File)
 @click.argument("data", type=File)
 @click.option("-o", "--output", type=File, metavar="OUT", help="A .csv or .parquet file; stdout (CSV) if not given.")
-@click.option("--proba", is_flag=True, help="Add one column per class with its probability.")
+@click.option("--proba", is_flag=True, help="Add one column per class or label with its probability.")
 @click.option(
     "--score", is_flag=True, help="Add the score X b: of two classes that of the second, of several one column each."
 )
@@ -235,6 +240,7 @@ def predict() -> None:
 )
 @asking
 @click.option("--multiclass", metavar="SCHEME", default="direct", help="As for fit.")
+@click.option("--labels-by", metavar="TEXT", help="As for fit.")
 @roles
 @positive
 @declared_types

@@ -17,13 +17,11 @@ def costs_of(costs: str | None, model: Model) -> Array | None:
     """Return the costs that were asked for, None if none were: the text of a file where there is one of this name."""
     if costs is None:
         return None
-    model.rule(
-        costs=np.eye(len(model.target.classes or (0, 1)))
-    )  # refuses, in words, a model that has no probabilities
+    model.rule(costs=np.eye(len(model.answers or (0, 1))))  # refuses, in words, a model that has no probabilities
     path = Path(costs)
     text = costs
     if path.exists():
         text = text_of(path, "the file of --costs")
     elif path.suffix.lower() in (".csv", ".txt"):
         raise InputError(f"the file {path} of --costs does not exist; give a CSV file, or numbers such as 0,1;5,0.")
-    return read_costs(text, model.target.classes or ())
+    return read_costs(text, model.answers)

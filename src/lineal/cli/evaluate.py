@@ -15,7 +15,7 @@ from lineal.api.validating import cross_validate
 from lineal.cli.decisions import costs_of
 from lineal.cli.opening import DataFile, stack_at
 from lineal.cli.options import READING, typed
-from lineal.cli.page import Screen, calibration, compare, confusion, facts, lined, number, per_class, right
+from lineal.cli.page import Screen, calibration, compare, confusion, facts, lined, number, per_class, per_label, right
 from lineal.cli.plain_model import finite, text
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
@@ -105,7 +105,8 @@ def _measured(
     blocks = [facts(lines), compare(answer["metrics"]["test"], answer["metrics"]["baseline"], "Model", intervals)]
     taken = confusion(answer["confusion"]) if "confusion" in answer else None
     each = per_class(answer["classes"]) if "classes" in answer else None
-    blocks += [block for block in (taken, each) if block is not None]
+    marks = per_label(answer["labels"]) if "labels" in answer else None
+    blocks += [block for block in (taken, each, marks) if block is not None]
     blocks += [calibration(answer["calibration"])] if answer.get("calibration") else []
     screen.print(*blocks)
     return 0

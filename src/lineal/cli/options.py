@@ -196,6 +196,15 @@ def positive(command: Declared) -> Declared:
     return click.option("--positive", metavar="LABEL", help="Of two classes the one that is modelled.")(command)
 
 
+def labels(command: Declared) -> Declared:
+    """Add --labels-by."""
+    words = (
+        "The cells of the target list labels, of which a row has any number, and this stands between them, such as ';'. "
+        "Columns of lists need no saying."
+    )
+    return click.option("--labels-by", metavar="TEXT", help=words)(command)
+
+
 def declared_types(command: Declared) -> Declared:
     """Add the options that say what columns are, also by a recipe."""
     words = "Read target, roles and types from a TOML file."

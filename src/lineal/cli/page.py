@@ -83,6 +83,10 @@ def apart(data: Mapping[str, Any], width: int, limit: int | None, heading: str) 
 
 def _named(target: Mapping[str, Any], counts: Sequence[int]) -> str:
     """Return the target as the model itself has it, its classes with the number of rows where that is given."""
+    if target["kind"] == "labels":
+        words = [f" in {count:,} rows" for count in counts] or [""] * len(target["names"])
+        names = [f"{name}{word}" for name, word in zip(target["names"], words, strict=True)]
+        return f"{len(names)} labels, of which a row has any number: {listed(names, MAX_LINES_SHOWN, ', and')}"
     if target["kind"] != "classes":
         return f"{', '.join(target['names'] or [target['name']])}, a number"
     words = [f" {count:,}" for count in counts] or [""] * len(target["classes"])
@@ -156,7 +160,7 @@ def _model(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Model", model["name"] if model["chosen"] is None else f"{model['name']} ({model['chosen']})"),
         ("Objective", model["objective"] + ("" if value is None else f"; F = {value:.6g}")),
     ]
-    lines += _members(model["multiclass"])
+    lines += _members("Multi-class", model["multiclass"]) + _members("Multi-label", model["labels"])
     if model["selection"] is not None:
         lines.append(("Penalty", f"strength {model['selection']['strength']:.4g}: {model['selection']['reason']}"))
     if model["threshold"] is not None:
@@ -170,11 +174,11 @@ def _model(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [*lines, ("Solver", f"{model['solver']['name']}: {model['solver']['reason']}")]
 
 
-def _members(committee: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """Return the code of a committee, and a line for each of its members."""
+def _members(kind: str, committee: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Return what several members are together, and a line for each of them."""
     if committee is None:
         return []
-    lines = [("Multi-class", committee.get("sentence", committee["scheme"]))]
+    lines = [(kind, committee.get("sentence") or committee.get("scheme") or "a binary model for every label")]
     lines += [("Compared", committee["direct"]["sentence"])] if committee.get("direct") else []
     for member in committee["members"][:MAX_LINES_SHOWN]:
         strength = member["penalty"].get("strength")
@@ -289,6 +293,20 @@ def per_class(lines: Sequence[Mapping[str, Any]]) -> Table | None:
         name = line["class"] if line["class"] is not None else f"({line['average']} average)"
         cells = (*(number(line[figure]) for figure in ("precision", "recall", "f1")), f"{line['weight']:g}")
         table.add_row(Text(name), *map(Text, cells))
+    return table
+
+
+def per_label(lines: Sequence[Mapping[str, Any]]) -> Table | None:
+    """Return the figures of every label and their averages; None where there are too many to look at."""
+    if len(lines) > MAX_LINES_SHOWN + 2:
+        return None
+    shown = ("precision", "recall", "f1", "auc", "accuracy")
+    table = lined("Label", "Precision", "Recall", "F1", "AUC", "Accuracy", "Rows", "With")
+    right(table.columns[1:])
+    for line in lines:
+        name = line["label"] if line["label"] is not None else f"({line['average']} average)"
+        figures = (number(line[figure]) if figure in line else "" for figure in shown)
+        table.add_row(Text(name), *map(Text, (*figures, f"{line['rows']:g}", f"{line['with']:g}")))
     return table
 
 

@@ -12,13 +12,13 @@ import numpy as np
 from lineal.cli.objective import is_firth, limits, objective, scales
 from lineal.cli.words import top
 from lineal.model.model import Model
-from lineal.multiclass.committee import Committee
+from lineal.multiclass.committee import Committee, Members
 
 
 def summary(model: Model) -> dict[str, Any]:
     """Return everything that is said about a model, as JSON data."""
     report = model.report
-    fields = _one(model) if not isinstance(model, Committee) else _several(model)
+    fields = _one(model) if not isinstance(model, Members) else _several(model)
     return {
         "verdict": model.verdict.to_dict(),
         "model": {
@@ -69,11 +69,12 @@ def _one(model: Model) -> dict[str, Any]:
         "bounds": limits(model.penalty, model.columns),
         "objective": objective(model),
         "multiclass": None,
+        "labels": None,
     }
 
 
-def _several(model: Committee) -> dict[str, Any]:
-    """Return what the members of a committee minimise, each with its verdict, and the code."""
+def _several(model: Members) -> dict[str, Any]:
+    """Return what members minimise, each with its verdict, and the code of a committee."""
     place = model.verdict.evidence.get("worst")
     first = model.members[place if isinstance(place, int) and 0 <= place < len(model.members) else 0]
     members = [
@@ -86,6 +87,9 @@ def _several(model: Committee) -> dict[str, Any]:
         }
         for member in model.members
     ]
+    if not isinstance(model, Committee):
+        labels = {**model.report.get("labels", {}), "members": members}
+        return {**_one(first), "objective": f"of label {first.target.name}: {objective(first)}", "labels": labels}
     about = {**model.report.get("multiclass", {}), "scheme": model.scheme, "distance": model.distance}
     return {
         **_one(first),

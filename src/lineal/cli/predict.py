@@ -54,7 +54,7 @@ def run(
     """Predict every row and write the predictions."""
     whole = stack_at(model)
     fitted = load(model) if whole is None else whole.final
-    if proba and fitted.target.kind != "classes":
+    if proba and fitted.target.kind == "number":
         raise InputError(f"--proba asks for class probabilities, but {model} predicts a number; leave --proba out.")
     apart(output, "-o", model, *data.files, costs)
     if output is not None and (output.is_file() or not output.exists()):  # a pipe or a device has no ending
@@ -134,9 +134,9 @@ def predictions(
             labels = decision.labels
         if labels.ndim == 1:
             arrays["prediction"] = labels
-            arrays.update({} if rule is None or rule.given == "threshold" else {"expected_cost": decision.expected})
         else:
             arrays.update({f"prediction={name}": labels[:, k] for k, name in enumerate(model.target.names or ())})
+        arrays.update({} if rule is None or rule.given == "threshold" else {"expected_cost": decision.expected})
         arrays |= _more(model, design, offset, level=level, proba=proba, score=score)
         yield pa.RecordBatch.from_pydict({name: _arrow(values) for name, values in arrays.items()})
 
@@ -157,10 +157,15 @@ def _more(
         arrays |= {"standard_deviation": expected.sd, "lower": expected.lower, "upper": expected.upper}
     if proba:
         chances = model.predict_proba(design, offset)
-        arrays |= {f"probability={c}": chances[:, k] for k, c in enumerate(model.target.classes or ())}
+        of = model.target.classes or model.target.names or ()
+        arrays |= {f"probability={one}": chances[:, k] for k, one in enumerate(of)}
     if score:
         eta = model.scores(design, offset)
-        names = ["score"] if eta.shape[1] == 1 else [f"score={output}" for output in model.outputs]
+        names = (
+            ["score"]
+            if eta.shape[1] == 1 and model.target.kind != "labels"
+            else [f"score={output}" for output in model.outputs]
+        )
         arrays |= {name: eta[:, k] for k, name in enumerate(names)}
     return arrays
 

@@ -21,6 +21,7 @@ from lineal.cli.page import Screen, facts, left_out, listed, number
 from lineal.cli.plain_model import text as json_text
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
+from lineal.errors import InputError
 from lineal.features.splitting import Split
 from lineal.ground.deadline import Deadline
 from lineal.ground.records import dataclass
@@ -90,7 +91,13 @@ def run(
 def _dataset(table: Table, wanted: Mapping[str, Any]) -> Dataset:
     """Return all rows of a table with the terms asked for."""
     names = ("target", "formula", "poly", "intercept", "weight", "drop", "types", "text", "max_levels", "missing", "na")
-    return from_table(table, Roles.of(**{name: wanted[name] for name in names}), "classes", Split(0, 0.0))
+    dataset = from_table(table, Roles.of(**{name: wanted[name] for name in names}), "classes", Split(0, 0.0))
+    if dataset.target.kind == "labels":
+        raise InputError(
+            f"the target {dataset.target.name} is labels, of which a row has any number; ask of each label whether its rows can "
+            "be separated."
+        )
+    return dataset
 
 
 def _record(separability: Separability, dataset: Dataset, margin: Margin | None) -> dict[str, Any]:

@@ -43,8 +43,10 @@ def run(*, model: Path, as_json: bool) -> int:
     lines += [("Encoding", fitted.to_dict()["encoding"]), ("SHA-256", container.signature(*container.read(model)))]
     limit = None if len(fitted.columns) <= MAX_COLUMNS_LISTED else MAX_COLUMNS_LISTED
     about, several = answer["model"], answer["model"]["multiclass"]
+    marks = about["labels"]
     heading = f"{about['loss']} loss, {about['penalty']['name']} penalty"
     heading += "" if several is None else f", {len(several['members'])} members ({several['scheme']})"
+    heading += "" if marks is None else f", one member for each of {len(marks['members'])} labels"
     top, *rest = apart(answer, screen.width, limit, heading)
     screen.print(top, facts(lines), *rest)
     return 0

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,8 @@ from lineal.errors import InputError
 from lineal.features.cells.cells import numbers
 from lineal.features.cells.finite import CellError
 from lineal.features.encoder import column, located, needed
+from lineal.features.learning import Learned
+from lineal.features.types.target_type import Model as Wanted
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_numpy
@@ -100,19 +102,59 @@ class Counted(Around):
         return self.inner.few() | {self.target}
 
 
-def counted(table: Table, targets: Sequence[str], weight: str | None) -> Counted:
-    """Return a table whose target are two columns of counts: successes, then failures."""
-    for name in targets:
-        table.require(name, "target column")
-    if weight is not None:
-        table.require(weight, "weight column")
-    if len(targets) != 2 or targets[0] == targets[1] or weight in targets:
-        raise InputError("a target of counts is two columns, successes and failures, neither of them the weight.")
-    return Counted(table, targets[0], targets[1], weight)
+@dataclass(frozen=True)
+class Counts:
+    """A target told by two columns of counts: successes, then failures."""
+
+    success: str
+    failure: str
+
+    wanted: ClassVar[Wanted | None] = None
+    weight: ClassVar[str | None] = WEIGHT
+
+    @property
+    def columns(self) -> str:
+        """The column that is the target then."""
+        return f"{self.success},{self.failure}"
+
+    @property
+    def sources(self) -> tuple[str, str]:
+        """The columns of the table that tell it."""
+        return self.success, self.failure
+
+    @property
+    def positive(self) -> str:
+        """Which class is the positive one, in words."""
+        return f"of counts the successes are the positive class, {self.success!r}"
+
+    def around(self, table: Table, weight: str | None) -> Counted:
+        """Return a table whose target are these counts."""
+        for name in (self.success, self.failure):
+            table.require(name, "target column")
+        if weight is not None:
+            table.require(weight, "weight column")
+        if self.success == self.failure or weight in (self.success, self.failure):
+            raise InputError("a target of counts is two columns, successes and failures, neither of them the weight.")
+        return Counted(table, self.success, self.failure, weight)
+
+    def restated(self, learned: Learned) -> Learned:
+        """Return what was learned with the class of successes last, said in the words of the counts."""
+        classes = (self.failure, self.success)
+        sentence = (
+            f"The target is counts: {self.success!r} of successes, {self.failure!r} of failures; each row is two weighted "
+            "ones."
+        )
+        about = {**learned.report["target"], "classes": list(classes), "counts": None}
+        report = {**learned.report, "target": about, "sentences": [sentence, *learned.report["sentences"][1:]]}
+        return replace(learned, target=replace(learned.target, classes=classes), report=report)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a model file says of it."""
+        return {"counts": [self.success, self.failure]}
 
 
 def look_like_counts(table: Table, targets: Sequence[str]) -> bool:
-    """Whether two columns hold whole numbers not below zero, in the first rows."""
+    """Whether two columns hold whole numbers not below zero, in the first rows; those of labels were asked before."""
     if len(targets) != 2 or table.sparse or any(name not in table.names for name in targets):
         return False
     for _, batch in table.numbered():
@@ -123,9 +165,3 @@ def look_like_counts(table: Table, targets: Sequence[str]) -> bool:
                 return False
         return True
     return False
-
-
-def as_fitted(table: Table, training: Mapping[str, Any], weight: str | None) -> tuple[Table, str | None]:
-    """Return a table as a model's training rows were read, and its column of weights."""
-    counts = training.get("counts")
-    return (table, weight) if counts is None else (counted(table, counts, weight), WEIGHT)

@@ -61,7 +61,7 @@ class Encoded(Source):
     @property
     def _numbers(self) -> set[str]:
         learned = self.learned
-        target = learned.target.names or (learned.target.name,) if learned.target.kind == "number" else ()
+        target = learned.target.names or (learned.target.name,) if learned.target.kind != "classes" else ()
         return {
             *learned.encoder.number_columns,
             *target,

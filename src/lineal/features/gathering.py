@@ -24,13 +24,14 @@ from lineal.tables.tabular import RowNumbers, Table, filtered
 
 @dataclass
 class Pass:
-    """What one pass over a table gathers; ``head`` holds its first rows."""
+    """What one pass over a table gathers; ``head`` holds its first rows. Of ``labels`` a row needs one to be known."""
 
     targets: list[Column]
     features: list[Column]
     rows: int = 0
     without_target: int = 0
     weight_sum: float = 0.0
+    labels: bool = False
     head: list[Any] = field(default_factory=list)
 
 
@@ -43,6 +44,8 @@ def gather(
     as_text: set[str],
     readings: Mapping[str, Notation | Calendar],
     categories: Collection[str] = (),
+    *,
+    labels: bool = False,
 ) -> Pass:
     """Read the table once; all levels of ``categories`` are remembered, whatever they look like."""
     roles = [name for name in (weight, offset) if name is not None]
@@ -55,6 +58,7 @@ def gather(
     gathered = Pass(
         [Column(name, table.plain, name in as_text) for name in targets],
         [Column(name, table.plain, name in as_text, reading=readings.get(name)) for name in features],
+        labels=labels,
     )
     for survey in gathered.features:
         survey.markers = frozenset() if survey.name in table.marks else survey.markers  # those marks are all there are
@@ -93,9 +97,7 @@ def _check_header(gathered: Pass, table: Table) -> None:
 
 
 def _add(gathered: Pass, rows: RowNumbers, batch: Any, weight: str | None, offset: str | None, table: Table) -> None:
-    keep = np.ones(len(rows), dtype=np.bool_)
-    for survey in gathered.targets:
-        keep &= present(column(batch, survey.name))
+    keep = with_target(gathered, batch)
     if not keep.all():
         gathered.without_target += int((~keep).sum())
         rows, batch = rows[keep], filtered(batch, keep)
@@ -111,6 +113,12 @@ def _add(gathered: Pass, rows: RowNumbers, batch: Any, weight: str | None, offse
             gathered.weight_sum += float(needed(batch, weight, "weight", table, rows).sum())
     if offset is not None:
         needed(batch, offset, "offset", table, rows)
+
+
+def with_target(gathered: Pass, batch: Any) -> Mask:
+    """Return which rows have every target; of labels, one that is known."""
+    joined = np.logical_or if gathered.labels else np.logical_and
+    return np.asarray(joined.reduce([present(column(batch, survey.name)) for survey in gathered.targets]))
 
 
 def present(array: Any) -> Mask:

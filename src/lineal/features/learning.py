@@ -16,7 +16,7 @@ from lineal.features.cells.notation import Notation
 from lineal.features.composing import Composer, categories, curves_of_all_cells, monomials, used
 from lineal.features.encoder import INTERCEPT, Encoder, column
 from lineal.features.formula import Formula
-from lineal.features.gathering import Pass, gather, present
+from lineal.features.gathering import Pass, gather, with_target
 from lineal.features.sparse import learn_sparse
 from lineal.features.terms import Term
 from lineal.features.text.columns import declared_texts, learn_texts, texts_among, words_without_marks
@@ -81,8 +81,8 @@ def learn(
     >>> learned.encoder.columns
     ('(intercept)', 'a=v')
     """
-    if model not in ("auto", "number", "classes"):
-        raise InputError(f"the model kind {model!r} is unknown; it is 'auto', 'number' or 'classes'.")
+    if model not in ("auto", "number", "classes", "labels"):
+        raise InputError(f"the model kind {model!r} is unknown; it is 'auto', 'number', 'classes' or 'labels'.")
     if table.sparse:
         if formula is not None or poly > 1 or text or replace(choices, positive=None) != AS_FOUND:
             raise InputError(
@@ -107,7 +107,7 @@ def learn(
         levels |= categories(formula)
         as_text |= levels
     while True:
-        gathered = gather(table, names, features, weight, offset, as_text, readings, levels)
+        gathered = gather(table, names, features, weight, offset, as_text, readings, levels, labels=model == "labels")
         worded = words_without_marks(gathered.features, table.marks, text_options, declared_types, formula)
         if worded:
             table = marked(table, dict.fromkeys(worded, ()))
@@ -292,7 +292,7 @@ def _again(
     for _, batch in table.select(
         numbers=[name for name in numbers if name not in targets], texts=[*targets, *texts]
     ).numbered():
-        keep = np.logical_and.reduce([present(column(batch, name)) for name in targets])
+        keep = with_target(gathered, batch)
         yield batch if keep.all() else filtered(batch, keep)
 
 

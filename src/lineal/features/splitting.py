@@ -182,6 +182,10 @@ def _read(table: Table, name: str) -> tuple[RowNumbers, list[str | None]]:
     seen: list[RowNumbers] = []
     cells: list[str | None] = []
     for rows, batch in table.select(texts=[name]).numbered():
+        if kind(column(batch, name)) == "other":
+            raise InputError(
+                f"the cells of {name!r} are lists or records, and rows are parted by words, numbers or dates."
+            )
         seen.append(rows)
         cells += _cells(column(batch, name))
     return np.concatenate([*seen, np.empty(0, np.int64)]), cells

@@ -16,10 +16,10 @@ from lineal.designs.center import less
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError, near
 from lineal.features.cells.cells import texts
-from lineal.features.counts import as_fitted
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.learning import Learned
+from lineal.features.retold import as_fitted
 from lineal.features.splitting import TRAIN, Split, Within, parted
 from lineal.features.types.target_type import responses
 from lineal.fitting import covariance
@@ -261,7 +261,7 @@ def _from_table(model: Model, data: Any, cluster: Any) -> tuple[Source, Codes | 
     rule, roles, train = model.training.get("split"), model.roles, table
     if rule is not None:
         train = table.where(Within(parted(table, Split.of(rule), model.target.name), TRAIN))
-    train, weight = as_fitted(train, model.training, roles.get("weight"))
+    train, weight = as_fitted(train, model.target, model.training, roles.get("weight"))
     learned = Learned(model.encoder, model.target, {}, weight, roles.get("offset"))
     source = Encoded(train, learned).in_memory(memory_limit())
     if cluster is None:

@@ -46,7 +46,7 @@ class Predictions:
 class Predict:
     """The task that keeps the score of every row."""
 
-    score: Score
+    score: Score | LabelScore
     coef: Array
 
     def __call__(self, block: Block) -> Predictions:

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.designs.center import scores
+from lineal.designs.design import Design
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.metrics import metric
@@ -19,9 +21,7 @@ from lineal.metrics.metrics import ClassFigures
 from lineal.metrics.scoring import Score
 from lineal.sources.source import Block
 
-Array = npt.NDArray[np.float64]
 Answers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 def decisions(loss: Loss, eta: Array, rule: Rule | None = None) -> Answers:
@@ -114,10 +114,14 @@ class LabelScore:
         """Return the figures of one block."""
         eta = np.zeros(block.y.shape)
         if self.coef is not None:
-            eta = scores(block.design, self.coef, self.center)
+            eta = self.scores(block.design, self.coef)
             eta = eta if block.offset is None else eta + block.offset
         eta = eta if self.level is None else eta + self.level
         return self.rows(block.y, eta)(np.ones(block.n_rows) if block.weight is None else block.weight)
+
+    def scores(self, design: Design, coef: Array) -> Array:
+        """Return the scores of a design, a column for each label."""
+        return scores(design, coef, self.center)
 
     def rows(self, y: Array, eta: Array) -> Callable[[Array], LabelFigures]:
         """Return what tells the figures of rows with these targets and scores by their weights."""

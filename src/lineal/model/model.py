@@ -19,6 +19,7 @@ from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.metrics.decision import Costs, Decision, Rule, rule
+from lineal.metrics.labels import LabelScore
 from lineal.metrics.scoring import Score
 from lineal.model.display import page
 from lineal.model.encoder import Encoder
@@ -219,7 +220,7 @@ class Model(Uncertainty):
         """
         return self.decided(self.rule(threshold, costs), data, offset)
 
-    def measure(self, rule: Rule | None = None, *, closely: bool = False) -> Score:
+    def measure(self, rule: Rule | None = None, *, closely: bool = False) -> Score | LabelScore:
         """Return the task that measures the model over a source: decided by a rule if one is given, as ``Score`` says."""
         classes = self.target.kind == "classes"
         through = None if self.feature_map is None else self.feature_map.scores
@@ -251,6 +252,11 @@ class Model(Uncertainty):
             return mean((np.atleast_2d(row) - middle) @ weights + constant)
 
         return score
+
+    @property
+    def answers(self) -> tuple[Any, ...]:
+        """What is decided between: the classes, none for numbers."""
+        return self.target.classes or ()
 
     @property
     def outputs(self) -> list[str]:

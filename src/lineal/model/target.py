@@ -1,4 +1,4 @@
-"""What y is: numbers, or classes with names."""
+"""What y is: numbers, classes with names, or labels of which a row has any number."""
 
 from __future__ import annotations
 
@@ -12,16 +12,22 @@ class Target:
     """The quantity a model predicts.
 
     For ``kind == "classes"`` the labels are ``classes``, in the order of the model's outputs; a two-class model
-    has one output, the score of ``classes[1]``. For ``kind == "number"`` there is one output per name.
+    has one output, the score of ``classes[1]``. For ``kind == "number"`` there is one output per name, and for
+    ``kind == "labels"`` one for each label, all called in ``names``.
 
     >>> Target("species", "classes", classes=("Adelie", "Gentoo")).classes[1]
     'Gentoo'
     """
 
     name: str
-    kind: Literal["number", "classes"]
+    kind: Literal["number", "classes", "labels"]
     classes: tuple[str | int | float | bool, ...] | None = None
     names: tuple[str, ...] | None = None
+
+    @property
+    def kinds(self) -> tuple[str | int | float | bool, ...] | None:
+        """What predictions are told apart by: classes, or labels; None for numbers."""
+        return self.names if self.kind == "labels" else self.classes
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""

@@ -1,4 +1,4 @@
-"""A model made of several binary ones, whose answers are read as a class by a code."""
+"""A model made of several binary ones, and the one whose answers are read as a class by a code."""
 
 from __future__ import annotations
 
@@ -30,26 +30,20 @@ class Decoding:
 
 
 @dataclass(frozen=True)
-class Committee(Model):
-    """One-vs-rest, one-vs-one or an output code over binary models: ``coef`` holds one column per member.
+class Members(Model):
+    """A model made of several binary ones of the same columns: ``coef`` holds one column per member.
 
-    ``verdict`` is that of the worst member, ``verdicts`` are all. ``scheme`` is ovr, ovo or ecoc, ``distance`` the least
-    number of places in which two code words differ.
+    ``verdict`` is that of the worst member, ``verdicts`` are all.
     """
 
     members: tuple[Model, ...] = ()
-    scheme: str = ""
-    distance: int = 0
+
+    __repr__ = Model.__repr__
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdict of every member."""
         return tuple(member.verdict for member in self.members)
-
-    @property
-    def code(self) -> npt.NDArray[np.int64]:
-        """The code: one row per class, one column per member, entries -1, 0 (not asked) and 1."""
-        return np.asarray(self.loss.words)  # type: ignore[attr-defined]
 
     @property
     def outputs(self) -> list[str]:
@@ -67,6 +61,50 @@ class Committee(Model):
     def means(self, data: object, offset: Array | None = None) -> Array:
         """Return what the members' scores say of every row."""
         return self.loss.mean(self.scores(data, offset))
+
+    def refuse_summary(self) -> None:
+        """Refuse: every member has a summary of its own."""
+        raise InputError(
+            "a model of several members has no standard errors of its own; summarise one of them: "
+            "model.members[0].summary()."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole as plain data (docs/model-file.md): what is shared once, and the rest of every member."""
+        plain = super().to_dict()
+        own = ("loss", "penalty", "solver")
+        return {
+            **{name: value for name, value in plain.items() if name not in own},
+            "members": [
+                {name: value for name, value in member.to_dict().items() if name not in SHARED_FIELDS}
+                for member in self.members
+            ],
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the whole to a file: all or nothing; arrays are numbered by member."""
+        arrays: dict[str, npt.NDArray[Any]] = {}
+        for number, member in enumerate(self.members):
+            arrays.update({f"{number}.{name}": array for name, array in member.stored().items()})
+        container.write(path, self.to_dict(), arrays)
+
+
+@dataclass(frozen=True)
+class Committee(Members):
+    """One-vs-rest, one-vs-one or an output code over binary models.
+
+    ``scheme`` is ovr, ovo or ecoc, ``distance`` the least number of places in which two code words differ.
+    """
+
+    scheme: str = ""
+    distance: int = 0
+
+    __repr__ = Model.__repr__
+
+    @property
+    def code(self) -> npt.NDArray[np.int64]:
+        """The code: one row per class, one column per member, entries -1, 0 (not asked) and 1."""
+        return np.asarray(self.loss.words)  # type: ignore[attr-defined]
 
     def decode(self, data: object, offset: Array | None = None) -> Decoding:
         """Return the class of every row, and which rows were ties between code words."""
@@ -88,36 +126,15 @@ class Committee(Model):
             "with multiclass direct, or ask a member: model.members[0].predict_proba."
         )
 
-    def refuse_summary(self) -> None:
-        """Refuse: every member has a summary of its own."""
-        raise InputError(
-            "a committee has no standard errors of its own; summarise its members: model.members[0].summary()."
-        )
-
     def to_dict(self) -> dict[str, Any]:
-        """Return the committee as plain data (docs/model-file.md): what is shared once, and the rest of every member."""
-        plain = super().to_dict()
-        own = ("loss", "penalty", "solver")
-        return {
-            **{name: value for name, value in plain.items() if name not in own},
-            "multiclass": {
-                "scheme": self.scheme,
-                "code": self.code.tolist(),
-                "distance": self.distance,
-                "decode": self.loss.by,  # type: ignore[attr-defined]
-            },
-            "members": [
-                {name: value for name, value in member.to_dict().items() if name not in SHARED_FIELDS}
-                for member in self.members
-            ],
+        """Return the committee as plain data (docs/model-file.md): its code, and what its members are."""
+        code = {
+            "scheme": self.scheme,
+            "code": self.code.tolist(),
+            "distance": self.distance,
+            "decode": self.loss.by,  # type: ignore[attr-defined]
         }
-
-    def save(self, path: str | Path) -> None:
-        """Write the committee to a file: whole or not at all; arrays are numbered by member."""
-        arrays: dict[str, npt.NDArray[Any]] = {}
-        for number, member in enumerate(self.members):
-            arrays.update({f"{number}.{name}": array for name, array in member.stored().items()})
-        container.write(path, self.to_dict(), arrays)
+        return {**super().to_dict(), "multiclass": code}
 
 
 def score(member: Model) -> Array:

@@ -28,6 +28,7 @@ from lineal import container
 from lineal.errors import ModelFileError
 from lineal.verify.claims.model import Claims, take_apart
 from lineal.verify.claims.training import training_problem
+from lineal.verify.evidence.labels import Labels, check_labels, shared_problem, take_labels
 from lineal.verify.evidence.margins import check_margin
 from lineal.verify.evidence.members import Committee, check_committee, take_committee
 from lineal.verify.evidence.separability import FORMAT, Record, check_record, take_record
@@ -103,8 +104,11 @@ def verify(
                 check_committee(report, claims, table, watch)
             elif isinstance(claims, MapClaims):
                 check_mapped(report, claims, table, watch)
+            elif isinstance(claims, Labels):
+                check_labels(report, claims, table, watch)
             else:
-                check_verdict(report, claims, training_problem(report, claims, table, watch))
+                posed = shared_problem if claims.labels else training_problem
+                check_verdict(report, claims, posed(report, claims, table, watch))
         except np.linalg.LinAlgError as error:
             report.check("the figures can be computed", False, str(error))
         except Refused as error:
@@ -116,10 +120,14 @@ def verify(
     return report
 
 
-def _taken(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Claims | Record | Committee | MapClaims:
-    """Return what a file claims: a separability record, a committee, a model with a feature map or a model."""
+def _taken(
+    meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
+) -> Claims | Record | Committee | Labels | MapClaims:
+    """Return what a file claims: a separability record, a committee, labels, a model with a feature map or a model."""
     if meta["format"] == FORMAT:
         return take_record(meta)
     if "feature_map" in meta:
         return take_mapped(meta, arrays)
-    return take_committee(meta, arrays) if "members" in meta else take_apart(meta, arrays)
+    if "members" not in meta:
+        return take_apart(meta, arrays)
+    return take_committee(meta, arrays) if "multiclass" in meta else take_labels(meta, arrays)

@@ -22,7 +22,7 @@ from lineal.tables.dialect import number
 from lineal.tables.svmlight import LABEL, SparseRows
 from lineal.tables.tabular import RowNumbers, Table
 
-Model = Literal["auto", "number", "classes"]
+Model = Literal["auto", "number", "classes", "labels"]
 Label = str | int | float | bool
 Decided = tuple[Target, list[int] | None, str]
 """A target, how many rows each class has, and the decision in a sentence."""
@@ -110,6 +110,8 @@ def check_commas(survey: Column, table: Table) -> None:
 
 def decide(surveys: list[Column], table: Table, model: Model) -> Decided | Reread:
     """Return the target, how many rows each class has, and the decision in a sentence."""
+    if model == "labels":
+        return _labels_of(surveys, table)
     if len(surveys) > 1:
         return _several(surveys, table, model)
     survey = surveys[0]
@@ -163,7 +165,7 @@ def with_positive(decided: Decided, positive: str | None) -> Decided:
         return decided
     labels = [str(label) for label in target.classes or ()]
     if len(labels) != 2:
-        what = f"has {len(labels)} classes" if labels else "is a number"
+        what = "is labels" if target.kind == "labels" else f"has {len(labels)} classes" if labels else "is a number"
         raise InputError(
             f"positive is {positive!r}, but {target.name!r} {what}: only one of two classes is the positive one."
         )
@@ -181,6 +183,12 @@ def _several(surveys: list[Column], table: Table, model: Model) -> Decided | Rer
     if model == "classes":
         raise InputError("several targets can only be numbers; fit a model for each class target.")
     for survey in surveys:
+        if not is_number(survey) and model == "auto" and survey.bad:
+            row, cell = survey.bad[0]
+            raise InputError(
+                f"several targets are numbers, or labels (every cell yes, no or missing), and {survey.name!r} is neither: "
+                f"{table.place(row)} of {table.origin} holds {cell!r}."
+            )
         if not is_number(survey):
             raise InputError(_not_number(survey, table))
         check_numbers(survey, table, target=True)
@@ -194,6 +202,24 @@ def _several(surveys: list[Column], table: Table, model: Model) -> Decided | Rer
         None,
         f"The targets {', '.join(map(repr, names))} are numbers.",
     )
+
+
+def _labels_of(surveys: list[Column], table: Table) -> Decided:
+    """Return the target of labels, and how many rows have each; every one must be had by some rows and not by others."""
+    counts = []
+    for survey in surveys:
+        low, high = survey.values.low, survey.values.high
+        if not low < high:
+            everywhere = "missing" if not survey.values.count else "yes" if high == 1.0 else "no"
+            raise InputError(
+                f"the label {survey.name!r} is {everywhere} in every row of {table.origin}, so there is nothing to predict; "
+                "take it out of the target."
+            )
+        counts.append((survey.values.distinct or {}).get(1.0, 0))
+    names = tuple(survey.name for survey in surveys)
+    sentence = f"The target is {len(names)} labels, of which a row has any number: {', '.join(map(repr, names[:10]))}"
+    sentence += f" and {len(names) - 10} more." if len(names) > 10 else "."
+    return Target(", ".join(names), "labels", names=names), counts, sentence
 
 
 def _not_number(survey: Column, table: Table) -> str:
@@ -274,7 +300,8 @@ def _labels(survey: Column, numeric: bool) -> dict[Label, int]:
 def responses(target: Target, batch: Any, table: Table, rows: RowNumbers) -> tuple[Array, Mask]:
     """Return y, shape ``(n, targets)``, and which rows have a target; y is NaN in the others.
 
-    Numbers as they are, two classes as 0 and 1, several classes as the class's number.
+    Numbers as they are, two classes as 0 and 1, several classes as the class's number, labels as 0 and 1, or NaN where one
+    is not known; of labels a row needs one that is known.
     """
     if isinstance(batch, SparseRows):
         if target.name != LABEL:
@@ -285,14 +312,15 @@ def responses(target: Target, batch: Any, table: Table, rows: RowNumbers) -> tup
         y = batch.y if target.kind == "number" else _coded(target, batch.y, table, rows)
         return y.reshape(-1, 1), np.ones(len(y), dtype=np.bool_)
     try:
-        if target.kind == "number":
+        if target.kind in ("number", "labels"):
             names = target.names or (target.name,)
             y = np.column_stack([finite_numbers(name, column(batch, name)) for name in names])
         else:
             y = _class_codes(target, column(batch, target.name)).reshape(-1, 1)
     except CellError as bad:
         raise located(bad, table, rows) from None
-    return y, np.logical_not(np.isnan(y).any(axis=1))
+    lost = np.isnan(y).all(axis=1) if target.kind == "labels" else np.isnan(y).any(axis=1)
+    return y, np.logical_not(lost)
 
 
 def _class_codes(target: Target, array: Any) -> Array:

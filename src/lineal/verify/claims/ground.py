@@ -9,6 +9,7 @@ from typing import Any
 
 from lineal.container import digest
 from lineal.errors import ModelFileError
+from lineal.verify.reading.labels import Listing
 from lineal.verify.terms import BY_KIND, PRODUCT, TOGETHER, inputs
 from lineal.verify.terms import names as term_names
 
@@ -23,6 +24,7 @@ class Ground:
     terms: list[dict[str, Any]]
     intercept: bool
     targets: list[str]
+    labels: bool
     classes: list[Any] | None
     weight: str | None
     offset: str | None
@@ -35,6 +37,7 @@ class Ground:
     encoding: tuple[str | None, str]
     complete: tuple[str, ...]
     marks: Mapping[str, list[str]]
+    listing: Listing | None
 
     @property
     def needed(self) -> dict[str, str]:
@@ -44,7 +47,7 @@ class Ground:
         if self.counts is not None:
             kinds.update(dict.fromkeys(self.counts, "n"))
         else:
-            kinds.update(dict.fromkeys(self.targets, "n" if self.classes is None else "t"))
+            kinds.update(dict.fromkeys(self.targets, "n" if self.classes is None or self.labels else "t"))
         kinds.update({name: "n" for name in (self.weight, self.offset) if name is not None})
         return kinds
 
@@ -52,10 +55,10 @@ class Ground:
     def read(self) -> list[str]:
         """Names of the data columns that are looked at: those needed, the one the split goes by, those without gaps."""
         more = [*([] if self.divider is None else [self.divider]), *self.complete]
-        return [
-            *self.needed,
-            *(name for name in dict.fromkeys(more) if name not in self.needed or name == self.divider),
-        ]
+        needed = list(self.needed)
+        if self.listing is not None:
+            needed = [*(name for name in needed if name not in self.targets), self.listing.column]
+        return [*needed, *(name for name in dict.fromkeys(more) if name not in needed or name == self.divider)]
 
     @property
     def divider(self) -> str | None:
@@ -82,6 +85,7 @@ def ground(meta: Mapping[str, Any], classes: list[Any] | None, targets: list[str
         terms=_terms(meta, columns),
         intercept=columns[:1] == [INTERCEPT] if meta["encoder"] is None else field(meta, "encoder.intercept", bool),
         targets=targets,
+        labels=field(meta, "target.kind", str) == "labels",
         classes=classes,
         weight=field(meta, "roles.weight", str, type(None)),
         offset=field(meta, "roles.offset", str, type(None)),
@@ -94,6 +98,7 @@ def ground(meta: Mapping[str, Any], classes: list[Any] | None, targets: list[str
         encoding=_encoding(meta),
         complete=tuple(texts(meta, "training.complete")) if "complete" in meta["training"] else (),
         marks=_marks(meta),
+        listing=_listing(meta, targets),
     )
 
 
@@ -145,6 +150,16 @@ def _counts(meta: Mapping[str, Any], classes: list[Any] | None, targets: list[st
     if len(counts) != 2 or classes != [counts[1], counts[0]] or targets != [f"{counts[0]},{counts[1]}"]:
         raise ModelFileError("target and training.counts do not fit each other.")
     return counts[0], counts[1]
+
+
+def _listing(meta: Mapping[str, Any], targets: list[str]) -> Listing | None:
+    """Return the column that lists the labels of a row, None where they are columns, or there are none."""
+    if "labels" not in meta["training"]:
+        return None
+    column = field(meta, "training.labels.column", str)
+    if field(meta, "target.kind", str) != "labels" or not all(name.startswith(f"{column}=") for name in targets):
+        raise ModelFileError("target and training.labels do not fit each other.")
+    return Listing(column, field(meta, "training.labels.by", str, type(None)))
 
 
 def field(meta: Mapping[str, Any], path: str, *kinds: type) -> Any:

@@ -14,6 +14,7 @@ from lineal.verify.arithmetic import Array
 from lineal.verify.claims.ground import Ground, field, figure, ground, real, texts
 from lineal.verify.losses import BY_NAME
 from lineal.verify.losses.loss import Loss
+from lineal.verify.losses.simplex import Sparsemax
 from lineal.verify.problem.penalties import KINDS, Penalty
 
 
@@ -130,6 +131,11 @@ def _target(meta: Mapping[str, Any], loss: type[Loss], outputs: int) -> tuple[li
     """Return the classes, if any, and the names of the target columns."""
     classes = field(meta, "target.classes", list, type(None))
     kind = field(meta, "target.kind", str)
+    if kind == "labels":
+        shared = texts(meta, "target.names")
+        if loss is not Sparsemax or classes is not None or len(shared) != outputs or outputs < 2:
+            raise ModelFileError("labels need a member each, or sparsemax loss with a score for each.")
+        return list(shared), shared
     names = texts(meta, "target.names") if field(meta, "target.names", list, type(None)) is not None else None
     targets = names or [field(meta, "target.name", str)]
     numbers = loss.targets == "numbers"

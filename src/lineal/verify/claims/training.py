@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,16 +16,18 @@ from lineal.verify.arithmetic import EPS, Array, summed, total
 from lineal.verify.claims.factors import penalty_factors
 from lineal.verify.claims.ground import Ground, plain_numbers
 from lineal.verify.claims.model import Claims
+from lineal.verify.claims.targets import Targets, finite
 from lineal.verify.problem.formulas import Problem, Streamed, Training
 from lineal.verify.reading import cells
 from lineal.verify.reading.cells import BLOCK_ROWS, Cells
-from lineal.verify.reading.fingerprint import Fingerprint, class_of
+from lineal.verify.reading.fingerprint import Fingerprint
 from lineal.verify.reading.split import Split
 from lineal.verify.reading.store import Store, Watch, silent
 from lineal.verify.reading.tables import Table
 from lineal.verify.report import Report
 
 Columns = dict[str, cells.Column]
+Arrays = Mapping[str, npt.NDArray[Any]]
 COUNT_COLUMN = "(count)"
 """The weight of a row of a table of counts: the count, times the row's own weight."""
 
@@ -34,7 +36,8 @@ COUNT_COLUMN = "(count)"
 class Examples:
     """The training rows of positive weight in a store: x, target, weight, offset, numbers among all training rows.
 
-    A target is a column of numbers for every output, or one of class numbers. ``every`` counts all training rows.
+    A target is a column of numbers for every output (1, 0 or NaN for a label), or one of
+    class numbers. ``every`` counts all training rows.
     """
 
     store: Store
@@ -42,72 +45,6 @@ class Examples:
     every: int
     weight: float
     targets: Targets
-
-
-class Targets:
-    """The targets of all rows as numbers, and what is wrong with them."""
-
-    def __init__(self, ground: Ground) -> None:
-        self._classes = ground.classes
-        self.bad = {"all": "", "seen": ""}
-        """The first cell that names no class, or is not a number: of all rows, and of those of positive weight."""
-        self.classes_met: dict[str, set[int]] = {"all": set(), "seen": set()}
-        self.least = math.inf
-
-    def read(self, columns: Sequence[cells.Column], seen: npt.NDArray[np.bool_]) -> Array:
-        """Return the targets of some rows, one column each; ``seen`` have positive weight."""
-        if self._classes is None:
-            return np.column_stack([self._numbers(column) for column in columns])
-        try:
-            codes = np.array(cells.each(columns[0], self._code), dtype=np.intp)
-        except ValueError as error:
-            self.bad["all"] = self.bad["all"] or str(error)
-            codes = np.array(cells.each(columns[0], self._try), dtype=np.intp)
-            if np.any(codes[seen] < 0):
-                self.bad["seen"] = self.bad["seen"] or str(error)
-        self.classes_met["all"] |= set(codes.tolist())
-        self.classes_met["seen"] |= set(codes[seen].tolist())
-        return codes.astype(np.float64)[:, None]
-
-    def _code(self, cell: object) -> int:
-        return class_of(cell, self._classes or ())
-
-    def _try(self, cell: object) -> int:
-        try:
-            return self._code(cell)
-        except ValueError:
-            return -1
-
-    def _numbers(self, column: cells.Column) -> Array:
-        try:
-            numbers = _finite(column)
-        except ValueError as error:
-            self.bad["all"] = self.bad["all"] or str(error)
-            return np.zeros(len(column))
-        self.least = min(self.least, float(np.min(numbers, initial=math.inf)))
-        return numbers
-
-    def check_numbers(self, report: Report, least: float = -math.inf) -> None:
-        """Check that every target is a number, not below ``least``."""
-        bad = self.bad["all"] or (f"{self.least!r} is below {least!r}" if self.least < least else "")
-        report.check(f"every target is a {'number of at least 0' if least == 0.0 else 'finite number'}", not bad, bad)
-
-    def check_classes(self, report: Report, of: str = "all") -> None:
-        """Check that every row is of a class, and that each class occurs."""
-        classes = self._classes or ()
-        unused, bad = sorted(set(range(len(classes))) - self.classes_met[of]), self.bad[of]
-        if not bad and unused:
-            bad = f"no training row is of class {classes[unused[0]]!r}"
-        report.check("the classes are those of the training rows", not bad, bad or f"{len(classes)} classes")
-
-
-def _finite(column: cells.Column) -> Array:
-    """Return numbers of which none may be missing."""
-    numbers = cells.numbers(column)
-    if np.any(np.isnan(numbers)):
-        cell = cells.listed(column)[int(np.argmax(np.isnan(numbers)))]
-        raise ValueError(f"{None if isinstance(column, np.ndarray) else cell!r} is not a number")
-    return numbers
 
 
 def examples(report: Report, ground: Ground, table: Table, watch: Watch = silent) -> Examples:
@@ -143,9 +80,8 @@ class _Gathering:
     def take(self, block: Cells, fitted: npt.NDArray[np.bool_]) -> None:
         """Take the next rows of the file, of which some are ``fitted``."""
         ground = self._ground
-        lost = np.zeros(block.rows, dtype=bool)
-        for name in ground.counts or ground.targets:
-            lost |= cells.gone(block.column(name))
+        absent = [cells.gone(block.column(name)) for name in ground.counts or ground.targets]
+        lost = np.logical_and.reduce(absent) if ground.labels else np.logical_or.reduce(absent)
         gaps = self._gaps(block)
         self._gappy += int(np.sum(gaps & fitted))
         fitted = fitted & ~gaps
@@ -191,7 +127,7 @@ class _Gathering:
             if place in self._wrong:
                 continue
             try:
-                parts += [_finite(columns[term["column"]])] if plain_numbers(term) else terms.values(term, columns)
+                parts += [finite(columns[term["column"]])] if plain_numbers(term) else terms.values(term, columns)
                 if not (self._zero or plain_numbers(term)):
                     learner.see(columns)
             except ValueError as error:
@@ -210,7 +146,7 @@ class _Gathering:
         """Return weights or offsets; zeros where they are not numbers, which is kept for the line that says so."""
         bad = ""
         try:
-            numbers = _finite(column)
+            numbers = finite(column)
             if np.min(numbers, initial=math.inf) < least:
                 bad = f"{float(np.min(numbers))!r} is below {least!r}"
         except ValueError as error:
@@ -271,6 +207,11 @@ class _Gathering:
             report.check(f"every {kind} term is what these rows teach", kind not in wrong, wrong.get(kind, f"{count}"))
 
 
+def chosen(arrays: Arrays, rows: npt.NDArray[Any]) -> Arrays:
+    """Return some rows of a block, by a mask or by their places."""
+    return {name: _rows(array, rows) for name, array in arrays.items()}
+
+
 def _picked(column: cells.Column, kept: npt.NDArray[np.intp]) -> cells.Column:
     """Return some cells of a column."""
     if len(kept) == len(column):
@@ -278,7 +219,7 @@ def _picked(column: cells.Column, kept: npt.NDArray[np.intp]) -> cells.Column:
     return column[kept] if isinstance(column, np.ndarray) else [column[row] for row in kept.tolist()]
 
 
-def _rows(array: npt.NDArray[Any], seen: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+def _rows(array: npt.NDArray[Any], seen: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asfortranarray(array[seen]) if array.ndim > 1 else array[seen]
 
 
@@ -319,9 +260,9 @@ def problem_of(
     claims: Claims,
     training: Examples,
     y_of: Callable[[Array], Array],
-    chosen: Callable[[Array], npt.NDArray[np.bool_]] | None = None,
+    view: Callable[[Arrays], Arrays] | None = None,
 ) -> Training:
-    """Return the problem of the ``training`` rows, all or those ``chosen`` by their targets; their count and weight are its own.
+    """Return the problem of the ``training`` rows, or of what a ``view`` makes of them; count and weight are those after it.
 
     Its penalty factors are checked.
     """
@@ -331,10 +272,8 @@ def problem_of(
             "the dual point has a row for every training row", len(theta) == training.every, f"{len(theta)} rows"
         )
 
-    def made(arrays: Mapping[str, npt.NDArray[Any]]) -> Problem:
-        if chosen is not None:
-            kept = chosen(arrays["target"])
-            arrays = {name: _rows(array, kept) for name, array in arrays.items()}
+    def made(arrays: Arrays) -> Problem:
+        arrays = arrays if view is None else view(arrays)
         return Problem(
             loss=claims.loss,
             x=arrays["x"],

@@ -7,7 +7,7 @@ weight 0. The verdict of the committee is that of its worst member.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -19,7 +19,7 @@ from lineal.errors import ModelFileError
 from lineal.verify.arithmetic import EPS, Array, total
 from lineal.verify.claims.ground import Ground, field, ground
 from lineal.verify.claims.model import Claims, take_apart
-from lineal.verify.claims.training import Examples, examples, problem_of
+from lineal.verify.claims.training import Arrays, Examples, chosen, examples, problem_of
 from lineal.verify.evidence.verdicts import check_verdict
 from lineal.verify.problem.formulas import Training
 from lineal.verify.reading.store import Watch, silent
@@ -65,21 +65,7 @@ def take_committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any
     fine = all(isinstance(word, list) and all(type(entry) is int for entry in word) for word in words)
     if not fine or len(words) != len(classes) or len({len(word) for word in words}) != 1:
         raise ModelFileError("multiclass.code must hold one word of whole numbers for every class.")
-    listed = field(meta, "members", list)
-    if len(listed) != len(words[0]):
-        raise ModelFileError("there must be one member for every place of the code words.")
-    if any(name.partition(".")[0] not in map(str, range(len(listed))) for name in arrays):
-        raise ModelFileError("an array of the model file belongs to no member.")
-    members = []
-    for number, part in enumerate(listed):
-        shared = ("format", "version", "made_by", "columns", "encoder", "roles", "tol")
-        whole = {name: meta[name] for name in shared if name in meta}
-        training = {**field(meta, "training", dict), **field(part, "training", dict)}
-        own = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{number}.")}
-        claims = take_apart({**part, **whole, "training": training, "version": 1}, own)  # the hash is the committee's
-        if claims.classes != [False, True]:
-            raise ModelFileError(f"member {number} must have the classes false and true.")
-        members.append(claims)
+    members = take_members(meta, arrays, len(words[0]))
     return Committee(
         **vars(ground(meta, classes, [field(meta, "target.name", str)])),
         scheme=field(meta, "multiclass.scheme", str),
@@ -89,6 +75,27 @@ def take_committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any
         verdict=field(meta, "verdict", dict),
         members=members,
     )
+
+
+def take_members(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], count: int) -> list[Claims]:
+    """Return the claims of every member; what all have in common is said once."""
+    listed = field(meta, "members", list)
+    if len(listed) != count:
+        raise ModelFileError("there must be one member for every question.")
+    if any(name.partition(".")[0] not in map(str, range(len(listed))) for name in arrays):
+        raise ModelFileError("an array of the model file belongs to no member.")
+    members = []
+    for number, part in enumerate(listed):
+        shared = ("format", "version", "made_by", "columns", "encoder", "roles", "tol")
+        whole = {name: meta[name] for name in shared if name in meta}
+        training = {**field(meta, "training", dict), **field(part, "training", dict)}
+        training.pop("labels", None)  # they are those of the whole
+        own = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{number}.")}
+        claims = take_apart({**part, **whole, "training": training, "version": 1}, own)  # the hash is the committee's
+        if claims.classes != [False, True]:
+            raise ModelFileError(f"member {number} must have the classes false and true.")
+        members.append(claims)
+    return members
 
 
 def check_committee(report: Report, claims: Committee, table: Table, watch: Watch = silent) -> None:
@@ -111,7 +118,7 @@ def check_committee(report: Report, claims: Committee, table: Table, watch: Watc
             f"{own.rows} rows of weight {own.weight!r}, stated {member.rows} and {member.weight_sum!r}",
         )
         check_verdict(part, member, _asked_of(part, member, own, word))
-    _worst(report, claims)
+    check_worst(report, claims.members, claims.verdict, "members", "the one asked whether")
 
 
 def _asked_of(report: Report, member: Claims, training: Examples, word: Words) -> Training:
@@ -121,7 +128,10 @@ def _asked_of(report: Report, member: Claims, training: Examples, word: Words) -
         yes = word[target[:, 0].astype(np.intp)] > 0
         return yes.astype(np.float64)[:, None] if member.outputs == 1 else np.eye(2)[yes.astype(np.intp)]
 
-    return problem_of(report, member, training, y_of, lambda target: word[target[:, 0].astype(np.intp)] != 0)
+    def asked(arrays: Arrays) -> Arrays:
+        return chosen(arrays, word[arrays["target"][:, 0].astype(np.intp)] != 0)
+
+    return problem_of(report, member, training, y_of, asked)
 
 
 def _code(report: Report, claims: Committee) -> None:
@@ -170,17 +180,17 @@ def _asked(claims: Committee, number: int) -> str:
     )
 
 
-def _worst(report: Report, claims: Committee) -> None:
-    """Check that the committee's verdict is that of its worst member."""
+def check_worst(report: Report, members: Sequence[Claims], stated: Mapping[str, Any], many: str, which: str) -> None:
+    """Check that the verdict of the whole is that of its worst member; ``many`` and ``which`` are words of its sentence."""
 
     def badness(place: int) -> tuple[int, float, int]:
-        member = claims.members[place]
+        member = members[place]
         kind = len(WORST_KINDS) - WORST_KINDS.index(member.kind) if member.kind in WORST_KINDS else 0
         gap = float("inf") if member.relative_gap is None and kind else member.relative_gap or 0.0
         return kind, gap, -place
 
-    place = max(range(len(claims.members)), key=badness)
-    member, stated = claims.members[place], claims.verdict
+    place = max(range(len(members)), key=badness)
+    member = members[place]
     evidence = stated.get("evidence")
     named = evidence.get("worst") if isinstance(evidence, dict) else None
     same = (stated.get("kind"), stated.get("gap"), stated.get("relative_gap"), stated.get("reason")) == (
@@ -194,10 +204,10 @@ def _worst(report: Report, claims: Committee) -> None:
         same and named == place,
         f"member {place}, {member.kind}; stated member {named}, {stated.get('kind')}",
     )
-    counts = Counter(other.kind for other in claims.members)
+    counts = Counter(other.kind for other in members)
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-    worst = f"That is the worst of {len(claims.members)} members ({kinds}), the one asked whether {member.targets[0]}."
-    whole = isinstance(evidence, dict) and evidence == {"members": len(claims.members), "worst": place, "kinds": counts}
+    worst = f"That is the worst of {len(members)} {many} ({kinds}), {which} {member.targets[0]}."
+    whole = isinstance(evidence, dict) and evidence == {"members": len(members), "worst": place, "kinds": counts}
     report.check(
         "its sentence says so, and how many members ended in which way",
         stated.get("sentence") == f"{member.sentence} {worst}" and whole,
