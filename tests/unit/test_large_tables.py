@@ -62,7 +62,7 @@ def pixels(rows: int, seed: int = 0) -> dict[str, object]:
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 256, (rows, 12)) * (rng.random((rows, 12)) < 0.5)
     score = x @ rng.normal(size=(12, 3)) / 120 + rng.gumbel(size=(rows, 3))
-    return {"label": np.array(["a", "b", "c"])[np.argmax(score, axis=1)], **{f"p{j}": x[:, j] for j in range(12)}}
+    return {"label": np.array(["a", "b", "c"])[np.argmax(score, axis=1)], **{f"p{j}": x[:, j] for j in range(8)}}
 
 
 def test_rows_in_single_precision_give_the_same_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,6 +135,23 @@ def test_trials_stop_early_and_the_final_fit_does_not(monkeypatch: pytest.Monkey
     assert few < many
     losses = {trial["strength"]: trial["log_loss"] for trial in fine["trials"]}
     assert losses[coarse["strength"]] <= 1.001 * losses[fine["strength"]]  # a thousandth is the gap of the trials
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sampled", [False, True])
+def test_a_class_of_one_row_does_not_end_the_search(monkeypatch: pytest.MonkeyPatch, sampled: bool) -> None:
+    """Of a large table one fold is left out: the next one, where the first has all rows of a class, or the sample none."""
+    monkeypatch.setattr(picking, "CROSS_VALIDATED_MAX_CELLS", 0)
+    if sampled:
+        monkeypatch.setattr(picking, "SEARCH_MAX_CELLS", 1500 * 13)
+        monkeypatch.setattr(picking, "SAMPLE_MIN_ROWS", 100)
+    for row in range(12):  # in this many rows every fold occurs
+        table = pixels(1500)
+        labels = np.array(table["label"], dtype="<U4")
+        labels[row] = "rare"
+        selected = lineal.fit({**table, "label": labels}, "label").report["selection"]
+        assert len(selected["trials"]) > 2, selected["reason"]
+        assert "validation rows" in selected["reason"]
 
 
 def test_trials_of_a_large_table_end_where_the_loss_has_clearly_risen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,9 @@ def pick(dataset: Dataset, request: Request, ready: Ready, run: Run) -> tuple[Ch
         )
 
     choice = search(ready.units, grid[0])
+    if choice.folds == 0 and rows is not dataset.train:  # the sample lacks a rare class
+        rows = dataset.train
+        choice = search(ready.units, grid[0])
     if len(ready.units.texts) < 2 or not (ready.units.free and family.smooth):
         return choice, ready
     choice, units = _weighed(choice, ready.units, search)

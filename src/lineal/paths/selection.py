@@ -201,10 +201,10 @@ def cross_validate(
 ) -> Choice:
     """Return the strength of a grid with the least loss on rows that its fits did not see.
 
-    ``unseen`` are rows of their own for that; without them, each of the first ``folds`` of the FOLDS folds is left out in
-    turn and predicted. Every fold's fits go from the strongest penalty to the weakest, each started from the one before.
-    The grid ends early after two orders of magnitude in which no strength is better than the best, at the deadline, and
-    at Ctrl-C.
+    ``unseen`` are rows of their own for that; without them, each of the first ``folds`` of the FOLDS folds that leave a row
+    of every class is left out in turn and predicted. Every fold's fits go from the strongest penalty to the weakest, each
+    started from the one before. The grid ends early after two orders of magnitude in which no strength is better than the
+    best, at the deadline, and at Ctrl-C.
 
     ``weight_sum`` S says that the rows are a sample, of weight T, of those that will be fitted. A trial has the strength
     times S / T then: the same penalty on the sum of the losses, so the same prior, as the strength has on all rows.
@@ -218,7 +218,9 @@ def cross_validate(
         with watched(deadline):
             parts = _folds(source, unseen, loss, seed, folds, classes)
             if not parts or (unseen is None and parts[0].rows + parts[0].moments.rows < 2 * FOLDS):
-                reason = "taken by default, since there are too few rows to set some aside for validation"
+                reason = (
+                    "taken by default, since there are too few rows, or of a class, to set some aside for validation"
+                )
                 return Choice(fallback, reason, 0, metric, folds=0)
             rate = 1.0 if weight_sum is None else weight_sum / source.sum(Survey(loss)).weight_sum
             for strength in grid:
@@ -271,10 +273,13 @@ class _Tried:
 def _folds(source: Source, unseen: Source | None, loss: Loss, seed: int, folds: int, classes: bool) -> list[_Fold]:
     """Return the folds that leave enough rows on both sides."""
     if unseen is not None:
-        candidates = [_Fold.of_parts(source, unseen, loss, classes)]
-    else:
-        candidates = [_Fold.of(source, loss, seed, k, classes) for k in range(folds)]
-    return [part for part in candidates if part is not None]
+        part = _Fold.of_parts(source, unseen, loss, classes)
+        return [] if part is None else [part]
+    parts: list[_Fold] = []
+    for k in range(FOLDS):  # where one of a few folds has the only row of a class, the next one takes its place
+        part = _Fold.of(source, loss, seed, k, classes) if len(parts) < folds else None
+        parts += [] if part is None else [part]
+    return parts
 
 
 @dataclass
