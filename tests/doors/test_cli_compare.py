@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -176,3 +177,22 @@ def test_alternatives_that_are_none_are_refused(options, said):
     target = None if "formula" in options else "y"
     with pytest.raises(InputError, match=said):
         lineal.compare(table(), target, models=["linear"], **options)
+
+
+def test_a_model_that_the_rows_do_not_allow_does_not_end_the_others(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    table = {"x": x, "y": x + rng.normal(size=60)}  # negative numbers are no counts
+    found = lineal.compare(table, "y", models=["linear", "poisson"], folds=3)
+    assert [entry.name for entry in found.entries] == ["linear"]
+    assert list(found.refused) == ["poisson"]
+    assert "targets >= 0" in found.refused["poisson"]
+    with pytest.raises(InputError, match=re.escape(found.refused["poisson"])):
+        lineal.compare(table, "y", models=["poisson"], folds=3)
+    path = tmp_path / "t.csv"
+    np.savetxt(path, np.column_stack([table["x"], table["y"]]), delimiter=",", header="x,y", comments="")
+    words = ["compare", str(path), "--target", "y", "--model", "linear", "--model", "poisson", "--folds", "3"]
+    assert run(words) == 0
+    assert "Not fitted poisson: " in " ".join(capsys.readouterr().out.split())
+    assert run([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["refused"].keys() == {"poisson"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -65,12 +65,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Models of one target, best first by ``metric`` on the rows that ``how`` says; ``baseline`` are those of a constant."""
+    """Models of one target, best first by ``metric`` on the rows that ``how`` says; ``baseline`` are those of a constant.
+
+    ``refused`` are models that these rows do not allow, by name, and why.
+    """
 
     metric: str
     how: str
     entries: tuple[Entry, ...]
     baseline: Mapping[str, float]
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def figures(self, entry: Entry) -> dict[str, float]:
         """Return the figures of one of the models on the rows that put them in order."""
@@ -109,7 +113,7 @@ def compare(
     formulas, or several degrees of ``poly``, are compared with each of them. Best is the greatest accuracy, or the least root
     mean squared error, on validation rows: ``validation_size`` (0.2) of all, or ``folds`` left out in turn. The test rows
     (``test_size``, or another table ``test``) never decide: ``Entry.test`` has their figures. ``time_limit`` holds for all
-    fits together.
+    fits together. A model that the rows do not allow is ``refused``, with the reason, unless all are.
 
     >>> table = {"x": [float(k) for k in range(40)], "y": [2.0 * k + (k * 7 % 5) for k in range(40)]}
     >>> comparison = compare(table, "y", models=["linear", "quantile:0.5"])
@@ -147,12 +151,18 @@ def compare(
     dealt = _dealt(data, shapes[0][1], parts, folds) if by_folds else None
     left = len(requests) * len(shapes)
     entries: list[Entry] = []
+    refused: dict[str, InputError] = {}
     for place, (words, roles) in enumerate(shapes):
         here = dataset if place == 0 else gather(data, roles, wanted, parts, test)
         for name, request in requests.items():
             run = Run(seed, TOLERANCE, shared(deadline, left), _reporting(f"{name}{words}", progress))
-            entries.append(_entry(f"{name}{words}", request, here, roles, run, dealt))
+            try:
+                entries.append(_entry(f"{name}{words}", request, here, roles, run, dealt))
+            except InputError as error:  # said beside the others
+                refused[f"{name}{words}"] = error
             left -= 1
+    if not entries:
+        raise next(iter(refused.values()))
     best = BEST_OF_CLASSES if classes else BEST_OF_NUMBERS
 
     def rank(entry: Entry) -> tuple[bool, float]:
@@ -161,7 +171,8 @@ def compare(
 
     baseline = {name: spread.mean for name, spread in entries[0].baseline.items()}
     how = f"{entries[0].rows:,} validation rows" if dealt is None else f"{entries[0].rows:,} rows in {dealt[0].words}"
-    return Comparison(best.name, how, tuple(sorted(entries, key=rank)), baseline)
+    why = {name: str(error) for name, error in refused.items()}
+    return Comparison(best.name, how, tuple(sorted(entries, key=rank)), baseline, why)
 
 
 def _shapes(

@@ -76,6 +76,7 @@ def _plain(comparison: Comparison, data: DataFile) -> dict[str, Any]:
             "how": comparison.how,
             "baseline": comparison.baseline,
             "models": entries,
+            "refused": dict(comparison.refused),
         }
     )
     return plain
@@ -89,6 +90,7 @@ def _page(comparison: Comparison, data: DataFile) -> list[Any]:
         ("Target", f"{target.name}, {'a number' if target.classes is None else f'{len(target.classes)} classes'}"),
         ("Order", f"by {comparison.metric} on {comparison.how}, best first; the test rows decide nothing"),
         *left_out(about),
+        *(("Not fitted", f"{name}: {why}") for name, why in comparison.refused.items()),
     ]
     figures = list(dict.fromkeys(name for entry in comparison.entries for name in comparison.figures(entry)))
     hidden = {comparison.metric, *(one.name for one in metric.ALL if not one.compared)}
