@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from lineal import container
 from lineal.api import training
+from lineal.api.methods import kernel_machines
 from lineal.api.request import Request
 from lineal.cli.opening import DataFile
 from lineal.cli.options import holds_out, typed
@@ -47,9 +48,11 @@ def run(
     test_beside: tuple[str, ...],
     accept: bool,
     as_json: bool,
+    kernel: str | None = None,
     **options: Any,
 ) -> int:
     """Fit, write the model file, print, and return the exit code."""
+    options = _with_kernel(options, kernel)
     wanted = _settled(options, recipe, test_file)
     if test_beside and test_file is None:
         raise InputError("--test-beside has no effect without --test-file; give the file that it stands beside.")
@@ -87,6 +90,17 @@ def run(
         # never wrapped: it is copied
         click.echo(f"\nWritten to {path}.{note or ' '}To let an independent program check it:\n{check}")
     return 0 if accept else fitted.verdict.exit_code
+
+
+def _with_kernel(options: dict[str, Any], kernel: str | None) -> dict[str, Any]:
+    """Return the options with the kernel in the name of the model, as Python has it: ``kernel-ridge:rbf:2``."""
+    if kernel is None:
+        return options
+    model = str(options["model"])
+    if model not in kernel_machines.NAMES:
+        machines = ", ".join(kernel_machines.NAMES)
+        raise InputError(f"--kernel has no effect on --model {model}; it is for {machines}, typed without a colon.")
+    return {**options, "model": f"{model}:{kernel}"}
 
 
 def _columns(model: Model, trace: Trace) -> dict[str, pa.Array]:

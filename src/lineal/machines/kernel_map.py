@@ -30,7 +30,8 @@ class KernelMap(FeatureMap):
     """``phi_i(x) = k(x, x_i)`` for the training rows x_i whose coefficient is not zero.
 
     ``rows`` are those rows, dense or sparse, ``numbers`` their places among the training rows, from 0; ``inputs`` names the
-    columns they are made of, and ``strength`` is that of the square of the norm in F.
+    columns they are made of, and ``strength`` is that of the square of the norm in F. With ``center`` and ``spread`` the kernel
+    compares ``(x - center) / spread``, and ``rows`` hold that.
 
     >>> from lineal.kernels import Linear
     >>> KernelMap(Linear(), np.array([[1.0, 2.0]]), (4,), ("a", "b"), 0.1).phi(np.array([[3.0, 1.0]]))
@@ -42,6 +43,8 @@ class KernelMap(FeatureMap):
     numbers: tuple[int, ...]
     inputs: tuple[str, ...]
     strength: float
+    center: Array | None = None
+    spread: Array | None = None
     name: ClassVar[str] = "kernel"
 
     @property
@@ -56,6 +59,8 @@ class KernelMap(FeatureMap):
 
     def phi(self, inputs: Array | csr_array) -> Array:
         """Return the kernel of some rows with those that are kept."""
+        if self.spread is not None and self.center is not None:
+            inputs = (_dense(inputs) - self.center) / self.spread
         return self.kernel.gram(inputs, self.rows)
 
     def parameters(self) -> dict[str, object]:
@@ -69,6 +74,8 @@ class KernelMap(FeatureMap):
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the rows that are kept: one array, or the three of compressed rows."""
+        if self.spread is not None and self.center is not None:
+            return {"rows": np.ascontiguousarray(self.rows), "center": self.center, "spread": self.spread}
         if not is_sparse(self.rows):
             return {"rows": np.ascontiguousarray(self.rows, dtype=np.float64)}
         data, indices, indptr = self.rows.data, self.rows.indices, self.rows.indptr
@@ -88,14 +95,29 @@ class KernelMap(FeatureMap):
             raise ModelFileError("feature_map.inputs must be a list of names.")
         if not (isinstance(strength, int | float) and math.isfinite(strength) and strength >= 0):
             raise ModelFileError("feature_map.strength must be a finite number of at least 0.")
-        rows = _rows(arrays, len(numbers), len(inputs))
-        return cls(kernels.from_dict(parameters["kernel"]), rows, tuple(numbers), tuple(inputs), float(strength))
+        known = kernels.from_dict(parameters["kernel"])
+        center, spread = arrays.get("center"), arrays.get("spread")
+        plain = {name: array for name, array in arrays.items() if name not in ("center", "spread")}
+        if (center is None) != (spread is None):
+            raise ModelFileError("feature_map must have both of the arrays center and spread, or neither.")
+        for array in (center, spread):
+            if array is None:
+                continue
+            if array.dtype != np.float64 or array.shape != (len(inputs),) or not np.isfinite(array).all():
+                raise ModelFileError(f"map.center and map.spread must hold {len(inputs)} finite doubles.")
+        if spread is not None and not np.all(spread > 0.0):
+            raise ModelFileError("map.spread must be above 0.")
+        rows = _rows(plain, len(numbers), len(inputs))
+        return cls(known, rows, tuple(numbers), tuple(inputs), float(strength), center, spread)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the kernel and how many rows are kept."""
         kept = len(self.numbers)
         return [
-            ("Kernel", f"{self.kernel.label}, {self.kernel.formula()}"),
+            (
+                "Kernel",
+                f"{self.kernel.label}, {self.kernel.formula()}{'' if self.spread is None else ', standardized columns'}",
+            ),
             ("Columns", f"k(x, x_i) for {kept} training row{'s' * (kept != 1)} whose coefficient is not zero"),
         ]
 
@@ -109,6 +131,10 @@ class KernelMap(FeatureMap):
         """Say that rows of the training data are in the file."""
         kept = len(self.numbers)
         return f"The file holds {kept} training row{'s' * (kept != 1)} as they are: the support vectors are rows of the data."
+
+
+def _dense(inputs: Array | csr_array) -> Array:
+    return inputs if isinstance(inputs, np.ndarray) else np.asarray(inputs.toarray())
 
 
 def _rows(arrays: Mapping[str, npt.NDArray[Any]], count: int, width: int) -> Any:

@@ -18,19 +18,19 @@ MAX_REFINEMENTS = 4
 
 @dataclass(frozen=True)
 class Solution:
-    """Coefficients, and what of the factor is asked for later: K itself, ``R`` of ``R'R = D K D + alpha 1``."""
+    """Coefficients (rows, targets), how they were found, and the intercept of each target, zero where there is none."""
 
     coef: Array
     how: str
-    matrix: Array
-    factor: Array | None
+    intercept: Array
 
 
 def solve(problem: SpanProblem, matrix: Array) -> Solution:
     """Return the coefficients of least squares with the square of the norm, given all of K.
 
     With ``D = sqrt(s)`` and ``a = D c``, ``(D K D + alpha 1) c = D y``, alpha = strength S. Where no factor exists, as of a
-    singular K without a penalty, the solution of least norm is taken from the eigenvalues.
+    singular K without a penalty, the solution of least norm is taken from the eigenvalues. An intercept b takes the place of y
+    by y - b such that the coefficients sum to zero.
     """
     alpha = problem.strength * problem.weight_sum
     root = np.sqrt(problem.weight)[:, None]
@@ -38,9 +38,23 @@ def solve(problem: SpanProblem, matrix: Array) -> Solution:
     inner[np.diag_indices(len(inner))] += alpha
     upper, info = lapack.dpotrf(inner, lower=0, clean=0)
     sound = info == 0 and _reciprocal_condition(inner, upper) > 4.0 * EPS
-    right = root * problem.y
-    if not sound:
-        return Solution(root * _least_norm(inner, right), "eigenvalues", matrix, None)
+    targets = problem.y.shape[1]
+    right = np.hstack([root * problem.y, root]) if problem.intercept else root * problem.y
+    if sound:
+        c, how = _refined(problem, matrix, root, upper, right), "cholesky"
+    else:
+        c, how = _least_norm(inner, right), "eigenvalues"
+    intercept = np.zeros(targets)
+    if problem.intercept:
+        sums = root[:, 0] @ c
+        intercept = sums[:targets] / sums[targets]
+        c = c[:, :targets] - c[:, targets:] * intercept
+    return Solution(root * c, how, intercept)
+
+
+def _refined(problem: SpanProblem, matrix: Array, root: Array, upper: Array, right: Array) -> Array:
+    """Return the solution by a factor, with the residuals solved for as long as they fall by half."""
+    alpha = problem.strength * problem.weight_sum
     c, _ = lapack.dpotrs(upper, right, lower=0)
     best, least = c, np.inf
     for _ in range(MAX_REFINEMENTS):
@@ -51,7 +65,7 @@ def solve(problem: SpanProblem, matrix: Array) -> Solution:
         best, least = c, size
         more, _ = lapack.dpotrs(upper, rest, lower=0)
         c = c + more
-    return Solution(root * best, "cholesky", matrix, upper)
+    return np.asarray(best)
 
 
 def _reciprocal_condition(matrix: Array, upper: Array) -> float:
