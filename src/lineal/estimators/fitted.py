@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn import get_config
-from sklearn.base import BaseEstimator
-from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from lineal.certify.wording import bounded
 from lineal.designs import as_design
 from lineal.designs.center import scores
 from lineal.errors import InputError
+from lineal.estimators.displayed import Displayed
 from lineal.estimators.intake import blame, features, offsets
 from lineal.estimators.parameters import until
 from lineal.estimators.penalty_maker import PenaltyMaker
@@ -96,7 +93,7 @@ class _Late(Generic[T]):
         return value
 
 
-class Fitted(BaseEstimator):  # type: ignore[misc]
+class Fitted(Displayed):
     """An estimator whose fit ends with a verdict.
 
     After ``fit``: ``verdict_`` (what is proven), ``objective_`` (F at the coefficients), ``solver_`` (which and why),
@@ -241,26 +238,6 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    @property
-    def _repr_html_(self) -> Callable[[], str]:
-        """The display of a notebook; absent where scikit-learn is configured to show text."""
-        if get_config()["display"] != "diagram":
-            raise AttributeError("_repr_html_ exists only when scikit-learn's display is 'diagram'")
-        return self._display
-
-    def _repr_mimebundle_(self, **_kwargs: object) -> dict[str, str]:
-        """Return the display for notebooks that ask for all formats at once."""
-        text = {"text/plain": repr(self)}
-        return {**text, "text/html": self._display()} if get_config()["display"] == "diagram" else text
-
-    def _display(self) -> str:
-        """Return the verdict's sentence, then scikit-learn's diagram."""
-        diagram = str(estimator_html_repr(self))
-        verdict = getattr(self, "verdict_", None)
-        if verdict is None:
-            return diagram
-        return f'<p class="lineal-verdict lineal-{verdict.kind}"><b>{html.escape(verdict.sentence)}</b></p>{diagram}'
 
 
 def _model(closed: _Closed, verdict: Verdict) -> Model:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn import get_config
-from sklearn.base import BaseEstimator
-from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from lineal.errors import InputError
+from lineal.estimators.displayed import Displayed
 from lineal.estimators.intake import blame, features
 from lineal.estimators.kernel_choice import Choice
 from lineal.ground.records import dataclass
@@ -53,7 +49,7 @@ class Parts:
         )  # fmt: skip
 
 
-class KernelMachine(BaseEstimator):  # type: ignore[misc]
+class KernelMachine(Displayed):
     """An estimator whose scores are ``sum_i a_i k(x_i, x) + b`` over training rows, and whose fit ends with a verdict.
 
     After ``fit``: ``verdict_`` (what is proven; the worst of ``verdicts_``, one for each problem that was solved) and
@@ -117,23 +113,3 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = not (isinstance(self.kernel, str) and self.kernel == "precomputed")
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
-
-    @property
-    def _repr_html_(self) -> Callable[[], str]:
-        """The display of a notebook; absent where scikit-learn is configured to show text."""
-        if get_config()["display"] != "diagram":
-            raise AttributeError("_repr_html_ exists only when scikit-learn's display is 'diagram'")
-        return self._display
-
-    def _repr_mimebundle_(self, **_kwargs: object) -> dict[str, str]:
-        """Return the display for notebooks that ask for all formats at once."""
-        text = {"text/plain": repr(self)}
-        return {**text, "text/html": self._display()} if get_config()["display"] == "diagram" else text
-
-    def _display(self) -> str:
-        """Return the verdict's sentence, then scikit-learn's diagram."""
-        diagram = str(estimator_html_repr(self))
-        verdict = getattr(self, "verdict_", None)
-        if verdict is None:
-            return diagram
-        return f'<p class="lineal-verdict lineal-{verdict.kind}"><b>{html.escape(verdict.sentence)}</b></p>{diagram}'
