@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import alike
 from benchmarks.epochs import weights
 from benchmarks.makers import tables
 from benchmarks.objective import Objective, largest, optimum, path
@@ -17,9 +18,9 @@ from benchmarks.problems import Problem
 
 HERE = Path(__file__).parent
 CACHE = HERE.parent / "build" / "bench-data"
-SOLVED_BY = ("objective.py", "reference.py", "epochs.py")
+SOLVED_BY = ("objective.py", "reference.py", "epochs.py", "alike.py")
 FILES = ("data.csv", "data.parquet", "texts.txt")
-TEXT_TASKS = ("words", "text")
+TEXT_TASKS = ("words", "text", *alike.TASKS)
 WARM_ROWS = 400
 ROUNDED_MAX_ROWS = 5_000
 """Up to this many rows, the optimum of hinge loss is found by rounding its corners, apart from all competitors."""
@@ -125,6 +126,8 @@ def _solved(problem: Problem, size: str, arrays: dict[str, Any]) -> dict[str, An
     if X is not None:
         facts |= {"columns": X.shape[1], "nonzeros": int(X.nnz) if hasattr(X, "nnz") else None}
     answer = _answer(problem, arrays)
+    if problem.task in alike.TASKS:
+        answer = alike.reference(problem.task, (where / "texts.txt").read_text(encoding="utf-8").split("\n"))
     if answer:
         np.save(where / "weights.npy", answer.pop("weights", np.empty(0)))
         return facts | answer

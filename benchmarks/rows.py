@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchmarks.limits import DENSE, SINGLE, SPARSE, Work, gram, half_gram, text
-from benchmarks.makers import files, measured, numbers, pictures, tables, words
+from benchmarks.makers import files, measured, numbers, pictures, structures, tables, words
 from benchmarks.problems import SIZES, Problem, Sample
 
 
@@ -149,6 +149,17 @@ def _questions() -> Iterator[list[Problem]]:
                facts["columns"] * facts["classes"], reads=10))  # fmt: skip
 
 
+def _grams() -> Iterator[list[Problem]]:
+    """Yield the rows that compare all points of a set by a kernel."""
+    alike = {"target": 1e-10, "rival": "numba loop", "goal": 0.1}
+    yield _row("ssk", "sequences", "Gram matrix of the subsequence kernel, length 4, decay 0.5",
+               [on("genes", structures.genes), on("words", words.documents)], **alike, rows=(1_000, 300, 60, 8),
+               length=(57, 57, 57, 20), vocabulary=(5_000, 5_000, 1_000, 50), words=(25, 25, 12, 3))  # fmt: skip
+    yield _row("tree-kernel", "trees", "Gram matrix of the tree kernel of Collins and Duffy, decay 0.5",
+               [on("parses", structures.parses), on("shapes", structures.shapes)], **alike,
+               rows=(5_000, 1_500, 300, 12), words=(2_000, 2_000, 2_000, 50))  # fmt: skip
+
+
 def _commands() -> Iterator[list[Problem]]:
     """Yield the rows that are timed from the start of a process to its end, and that of tiny tables."""
     yield _row("tiny", "tiny", "the slowest of 500 fits of 10 to 40 rows, every loss with every penalty",
@@ -168,7 +179,7 @@ def _commands() -> Iterator[list[Problem]]:
 
 PROBLEMS: Mapping[str, Problem] = {
     problem.name: problem
-    for room in (_fits, _zeros_and_corners, _texts_and_tables, _questions, _commands)
+    for room in (_fits, _zeros_and_corners, _texts_and_tables, _questions, _grams, _commands)
     for problems in room()
     for problem in problems
 }

@@ -137,7 +137,7 @@ def _timed(work: Callable[[], Any]) -> tuple[dict[str, Any], Any]:
 
 def reached(peer: Any, problem: Any, size: str, given: Any, fitted: Any) -> float:
     """Return the suboptimality of a result, as ``problems`` defines it for each task."""
-    from benchmarks import data
+    from benchmarks import alike, data
     from benchmarks.problems import COMMANDS
 
     if problem.task in COMMANDS:
@@ -148,6 +148,8 @@ def reached(peer: Any, problem: Any, size: str, given: Any, fitted: Any) -> floa
         facts = given.facts
         right = fitted.shape[0] == facts["rows"] and int(fitted.sum()) == facts["terms"]
         return 1.0 - fitted.nnz / facts["nonzeros"] if right else 1.0
+    if problem.task in alike.TASKS:
+        return alike.strayed(given.facts, fitted)
     if problem.task == "epochs":
         return data.strayed(problem, size, peer.coefficients(problem, fitted)[0])
     return data.suboptimality(problem, size, given, *peer.coefficients(problem, fitted))

@@ -1,4 +1,4 @@
-"""A loop by hand, compiled by numba: what a person who wants a fast perceptron writes."""
+"""A loop by hand, compiled by numba: what a person writes who wants a fast perceptron, or a kernel of texts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from benchmarks.alike import TASKS
 from benchmarks.data import Data
 from benchmarks.epochs import EPOCHS
 from benchmarks.peer import Line, Peer, Setting
+from benchmarks.peers.alike_loop import gram
 from benchmarks.problems import Problem
 
 
@@ -18,14 +20,16 @@ class NumbaLoop(Peer):
 
     name = "numba loop"
     distribution = "numba"
-    tasks: ClassVar[tuple[str, ...]] = ("epochs",)
+    tasks: ClassVar[tuple[str, ...]] = ("epochs", "sequences", "trees")
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return the one setting."""
         return [[{}]]
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
-        """Return the weights, (columns, outputs)."""
+        """Return the weights, (columns, outputs); or the Gram matrix."""
+        if problem.task in TASKS:
+            return gram(problem.task, data.texts or [])
         two, stored, several = _loops()
         if hasattr(data.X, "indptr"):
             s = np.where(data.y > 0, 1.0, -1.0)

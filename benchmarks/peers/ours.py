@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks import commands
+from benchmarks.alike import TASKS
 from benchmarks.data import Data
 from benchmarks.epochs import EPOCHS
 from benchmarks.peer import Line, Peer, Setting
@@ -24,14 +25,14 @@ class Ours(Peer):
 
     name = "lineal"
     distribution = "lineal"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "separable", "words", "text", "epochs", "tiny", *COMMANDS)
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "separable", "words", "text", "epochs", "tiny", *TASKS, *COMMANDS)
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return the one setting: tol is the row's target."""
         return [
             [
                 {}
-                if problem.task in ("predict", "separable", "words", "epochs", "tiny", *COMMANDS)
+                if problem.task in ("predict", "separable", "words", "epochs", "tiny", *TASKS, *COMMANDS)
                 else {"tol": problem.target}
             ]
         ]
@@ -52,6 +53,10 @@ class Ours(Peer):
             return lineal.fit(data.path, "label", model="logistic", penalty=f"ridge:{data.strength!r}", **setting)
         if problem.task == "separable":
             return lineal.separability(data.X, data.y)
+        if problem.task in TASKS:
+            from lineal import kernels
+
+            return kernels.read(TASKS[problem.task]).gram(data.texts)
         if problem.task == "words":
             return lineal.TextFeatures(weighting="counts", hash_bits=20).fit_transform(data.texts)
         if problem.task == "text":

@@ -120,7 +120,10 @@ def test_tiny_tables_are_tiny_and_of_every_kind() -> None:
 
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=lambda p: p.name)
 def test_adapters_solve_or_say_why_not(problem: Problem) -> None:
-    lacking = problem.task in ("separable", "tiny", "verify") or problem.row in ("huber", "perceptron-classes")
+    lacking = problem.task in ("separable", "sequences", "trees", "tiny", "verify") or problem.row in (
+        "huber",
+        "perceptron-classes",
+    )
     for peer in PEERS.values():
         lines = peer.offers(problem)
         if isinstance(lines, str):
@@ -269,6 +272,17 @@ def test_epochs_end_with_the_weights_of_a_plain_loop(
     fitted = PEERS[peer].fit(problem, given, {})
     assert worker.reached(PEERS[peer], problem, SMALL, given, fitted) == 0.0
     assert data.strayed(problem, SMALL, PEERS[peer].coefficients(problem, fitted)[0] + 1.0) > 0.0
+
+
+@offered(("ssk", "tree-kernel"), (OURS, "numba loop"))
+def test_gram_matrices_are_those_of_plain_loops(
+    problem: Problem, peer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = made(problem, tmp_path, monkeypatch)
+    gram = PEERS[peer].fit(problem, given, {})
+    assert worker.reached(PEERS[peer], problem, SMALL, given, gram) < 1e-12
+    assert worker.reached(PEERS[peer], problem, SMALL, given, 1.001 * gram) > problem.target
+    assert worker.reached(PEERS[peer], problem, SMALL, given, gram[1:]) == 1.0
 
 
 @pytest.mark.parametrize("problem", chosen("csv"), ids=lambda p: p.name)
