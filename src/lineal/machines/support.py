@@ -22,6 +22,9 @@ Index = npt.NDArray[np.intp]
 WORKING_SET = 512
 """Coefficients that a round moves: their 2 MiB of K stay in cache."""
 
+ROWS_AT_ONCE = 32
+"""Rows of K that are brought together to move the slopes of all: the memory for them is made once."""
+
 PAIRS_PER_COEFFICIENT = 20
 """Steps of a round for each coefficient of its working set, at most: then slopes elsewhere are out of date."""
 
@@ -59,7 +62,7 @@ class Rows:
         self._gram = gram
         slots = int(megabytes * 2**20 / 8 / max(gram.size, 1))
         self._slots = max(min(slots, gram.size), min(gram.size, WORKING_SET))
-        self._store = np.empty((0, gram.size))
+        self._store = np.empty((self._slots, gram.size))  # takes memory where rows are written
         self._where = np.full(gram.size, -1, dtype=np.intp)
         self._owner = np.full(self._slots, -1, dtype=np.intp)
         self._used = np.full(self._slots, -1, dtype=np.intp)
@@ -73,20 +76,11 @@ class Rows:
         missing = index[places < 0]
         if len(missing):
             free = np.argsort(self._used, kind="stable")[: len(missing)]
-            self._grow(int(free.max()) + 1)
             gone = self._owner[free]
             self._where[gone[gone >= 0]] = -1
             self._store[free] = self._gram.rows(missing)
             self._owner[free], self._where[missing], self._used[free] = missing, free, self._round
         return self._where[index]
-
-    def _grow(self, needed: int) -> None:
-        """Make room for that many rows: memory is taken when it is needed."""
-        if needed > len(self._store):
-            room = min(self._slots, max(needed, 2 * len(self._store)))
-            store = np.empty((room, self._gram.size))
-            store[: len(self._store)] = self._store
-            self._store = store
 
     @property
     def store(self) -> Array:
@@ -114,6 +108,7 @@ class Support:
         self.rounds = 0
         self.violation = np.inf
         self._rows = Rows(dual.gram, megabytes)
+        self._some = np.empty((ROWS_AT_ONCE, dual.gram.size))
         self._last: Index = np.zeros(0, dtype=np.intp)
 
     def run(self, tol: float, most: int | None) -> bool:
@@ -216,7 +211,7 @@ class Support:
         """Solve for the chosen coefficients, and return how many pairs were moved."""
         places = self._rows.of(chosen)
         d, store = self.dual, self._rows.store
-        block = np.ascontiguousarray(store[places][:, chosen]) if len(chosen) < d.gram.size else store[places]
+        block = store[np.ix_(places, chosen)]
         coef, slope = self.coef[chosen], self.slope[chosen]
         limit = PAIRS_PER_COEFFICIENT * len(chosen) if most is None else min(most, PAIRS_PER_COEFFICIENT * len(chosen))
         inner = max(0.5 * tol, INNER_SHARE * self.violation) if len(chosen) < d.gram.size else 0.5 * tol
@@ -224,9 +219,10 @@ class Support:
         change = coef - self.coef[chosen]
         moved = np.flatnonzero(change)
         self.coef[chosen] = coef
-        for first in range(0, len(moved), 64):
-            some = moved[first : first + 64]
-            self.slope += change[some] @ store[places[some]]
+        for first in range(0, len(moved), len(self._some)):
+            some = moved[first : first + len(self._some)]
+            rows = np.take(store, places[some], axis=0, out=self._some[: len(some)], mode="clip")
+            self.slope += change[some] @ rows
         self.pairs += steps
         self.rounds += 1
         self._last = chosen
