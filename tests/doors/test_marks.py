@@ -178,6 +178,24 @@ def test_marks_hold_for_targets_questions_groups_and_gaps(tmp_path, monkeypatch,
         lineal.fit("t.csv", target="x", split="group:size", test_size=0.3)
 
 
+@pytest.mark.parametrize("marks", [None, [], ["NA"]])
+def test_marks_hold_for_cells_that_list_labels(marks, tmp_path):
+    rng = np.random.default_rng(3)
+    tags = rng.choice(["None", "NA", "None;red", "red;NA", "red", ""], size=150).tolist()
+    path = written({"x": [f"{value:.3f}" for value in rng.normal(size=150)], "tags": tags}, "csv", tmp_path / "t.csv")
+    model = lineal.fit(
+        str(path), target="tags", labels_by=";", penalty=0.1, na=None if marks is None else {"tags": marks}
+    )
+    gone = ["None", "NA"] if marks is None else marks
+    lists = [set(cell.split(";")) - {""} for cell in tags if cell not in gone]  # an empty cell lists none
+    assert model.training["rows"] == len(lists)
+    counts = {word: sum(word in one for one in lists) for word in ("NA", "None", "red")}
+    said = " ".join(map(str, model.report["data"]["target"].values()))
+    assert all(str(count) in said for count in counts.values())
+    model.save(tmp_path / "m")
+    assert run(["verify", str(tmp_path / "m"), str(path)]) == 0
+
+
 def test_a_number_column_has_no_marks_but_those_that_were_said():
     table = {"x": ["1", "2", "-", "4", "5", "7"] * 20, "y": list(range(120))}
     assert "x is missing" in lineal.fit(table, target="y", model="linear").columns  # "-" is one among numbers

@@ -20,7 +20,8 @@ from lineal.features.types.target_type import Model as Wanted
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_numpy
-from lineal.tables.dialect import number
+from lineal.tables.dialect import MISSING, number
+from lineal.tables.marked import settled
 from lineal.tables.tabular import Around, RowNumbers, Table
 
 MAX_LABELS: Final = 1000
@@ -81,8 +82,7 @@ class Labels:
             return [answers(name, column(batch, name)) for name in self.names]
         table = np.zeros((len(self.names), batch.num_rows))
         words = self.words
-        for row, cell in enumerate(column(batch, self.column).to_pylist()):
-            said = listing(cell, self.by)
+        for row, said in enumerate(listings(column(batch, self.column), self.by)):
             if said is None:
                 table[:, row] = np.nan
             else:
@@ -178,7 +178,13 @@ def _answer(level: str) -> float:
     return value if value in (0.0, 1.0) else np.inf
 
 
-def listing(cell: Any, by: str | None) -> list[str] | None:
+def listings(array: Any, by: str | None) -> list[list[str] | None]:
+    """Return the labels that every cell lists; a column with marks of its own has nulls for them."""
+    marks = ("",) if settled(array) else MISSING
+    return [listing(cell, by, marks) for cell in array.to_pylist()]
+
+
+def listing(cell: Any, by: str | None, marks: Collection[str] = MISSING) -> list[str] | None:
     """Return the different labels that a cell lists; None where it is missing. An empty text or list has none.
 
     >>> listing("b; a;b", ";"), listing([], None), listing("", ";"), listing("NA", ";")
@@ -192,7 +198,7 @@ def listing(cell: Any, by: str | None) -> list[str] | None:
         return None
     elif not str(cell).strip():
         words = []
-    elif (plain := text(cell)) is None:
+    elif (plain := text(cell, marks)) is None:
         return None
     else:
         words = plain.split(by)
@@ -242,8 +248,7 @@ def learned(train: Table, name: str, by: str | None) -> tuple[Labels, list[str]]
     """Return the labels that the training rows list in a column, and sentences about those that are left out."""
     counts, rows = Counter[str](), 0
     for _, batch in train.select(texts=[name]).numbered():
-        for cell in column(batch, name).to_pylist():
-            said = listing(cell, by)
+        for said in listings(column(batch, name), by):
             rows += said is not None
             counts.update(said or ())
     everywhere = sorted(word for word, count in counts.items() if count == rows)
@@ -278,8 +283,8 @@ def strangers(table: Table, use: str) -> list[str]:
         Counter[str](),
     )
     for _, batch in table.inner.select(texts=[name]).numbered():
-        for cell in column(batch, name).to_pylist():
-            counts.update(word for word in listing(cell, by) or () if word not in known)
+        for said in listings(column(batch, name), by):
+            counts.update(word for word in said or () if word not in known)
     if not counts:
         return []
     first, cells = counts.most_common(1)[0][0], sum(counts.values())

@@ -34,7 +34,7 @@ USUAL: Final = "default"
 
 
 class Read(pa.ExtensionType):  # type: ignore[misc]
-    """Texts of which only a null is missing: whoever made them has looked at the marks. ``kind`` is text or category."""
+    """Texts of which only a null or an empty one is missing: the marks have been looked at. ``kind`` is text or category."""
 
     def __init__(self, kind: str) -> None:
         """Tell texts from the levels of a category."""
@@ -59,10 +59,10 @@ def settled(array: Any) -> bool:
 
 
 def read(array: Any, marks: Collection[str]) -> Any:
-    """Return a column in which cells are null that are missing by these marks; other texts are present, whatever they are.
+    """Return a column in which cells are null that are missing by these marks; of other texts only an empty one is missing.
 
     >>> read(pa.array(["None", " - ", ""]), ("-",)).to_pylist()
-    ['None', None, None]
+    ['None', None, '']
     >>> read(pa.array([-999.0, 1.0]), ("-999",)).to_pylist(), read(pa.array(["-999.0", "1"]), ("-999",)).to_pylist()
     ([None, 1.0], [None, '1'])
     """
@@ -90,8 +90,7 @@ def _texts(array: Any, marks: Collection[str], values: Collection[float], kind: 
     """Return a dictionary array as texts whose missing cells are null."""
     dictionary = array.dictionary.cast(pa.string())
     levels: list[Any] = strings(dictionary) or dictionary.to_pylist()
-    wanted = {"", *marks}
-    gone = [level is None or _missing(level.strip(), wanted, values) for level in levels]
+    gone = [level is None or _missing(level.strip(), marks, values) for level in levels]
     codes = array.indices.cast(pa.int32())
     if any(gone):
         present = valid(codes)
@@ -197,7 +196,7 @@ def marked(table: Table, marks: Marks) -> Table:
     >>> from lineal.tables.table import as_table
     >>> found = marked(as_table({"word": ["None", "NA", ""]}), {"word": ("NA",)})
     >>> next(found.batches()).column(0).to_pylist()
-    ['None', None, None]
+    ['None', None, '']
     """
     there = table.marks
     own = {name: words for name, words in marks.items() if name in table.names and there.get(name) != words}

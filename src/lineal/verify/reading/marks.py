@@ -21,7 +21,7 @@ def reading(marks: Collection[str]) -> Callable[[object], object]:
 
     >>> what = reading(["-999", "-"])
     >>> [what(cell) for cell in ("-999.0", -999, " - ", "", "None", "7", 7, True)]
-    [None, None, None, None, 'None', '7', 7, True]
+    [None, None, None, '', 'None', '7', 7, True]
     >>> cells.missing(what("None"))
     False
     """
@@ -30,8 +30,8 @@ def reading(marks: Collection[str]) -> Callable[[object], object]:
     def settled(cell: object) -> object:
         if isinstance(cell, str):
             text = cell.strip()
-            gone = not text or text in marks or (bool(numbers) and _number(text) in numbers)
-            return None if gone else Word(text) if text in cells.MISSING_TEXTS else cell
+            gone = text in marks or (bool(numbers) and _number(text) in numbers)
+            return None if gone else Word(text) if text and text in cells.MISSING_TEXTS else cell
         if isinstance(cell, int | float | decimal.Decimal) and not isinstance(cell, bool):
             return None if float(cell) in numbers else cell
         return cell
