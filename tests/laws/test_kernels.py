@@ -231,6 +231,7 @@ def test_width_is_that_of_the_notes():
         ("tree:0", "above 0"),
         ("function", "no kernel 'function'"),
         ("", "spelled as a text"),
+        pytest.param("(" * 5000 + "linear" + ")" * 5000, "5000 brackets", id="deep"),
     ],
 )
 def test_kernels_that_are_none_are_refused_in_words(text, words):
@@ -274,3 +275,35 @@ def test_prepared_points_are_taken_as_they_are():
     kernel = kernels.Gaussian(1.0)
     points = kernel.points(X)
     assert np.array_equal(kernel.gram(points.take(np.array([3, 1])), points), kernel.gram(X)[[3, 1]])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X"),
+    [
+        (kernels.Linear(), [[1e200], [1e200]]),
+        (kernels.Polynomial(100), [[1e5]]),
+        (kernels.Gaussian(1.0), csr_array([[1e200], [1e200]])),
+        (kernels.SubsetTree(1.0), ["(a" + "(b(c)(c)(c))" * 2000 + ")"]),
+        (kernels.Sum((kernels.Linear(), kernels.Linear())), [[1.2e154]]),
+    ],
+    ids=repr,
+)
+def test_entries_beyond_doubles_are_refused(kernel, X):
+    with pytest.raises(InputError, match="beyond what a double holds"):
+        kernel.gram(X)
+    if kernel.name != "rbf":
+        with pytest.raises(InputError, match="beyond what a double holds"):
+            kernel.diagonal(X)
+
+
+def test_files_of_kernels_in_many_layers_are_refused():
+    data = {"kernel": "linear"}
+    for _ in range(400):
+        data = {"kernel": "normalized", "base": data}
+    with pytest.raises(ModelFileError, match="layers"):
+        kernels.from_dict(data)
+
+
+def test_differences_of_huge_numbers_are_no_trouble():
+    assert kernels.Gaussian(1.0).gram([[1e200], [-1e200]]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert kernels.Laplacian(1.0).gram([[1.7e308], [-1.7e308]]).tolist() == [[1.0, 0.0], [0.0, 1.0]]

@@ -32,6 +32,10 @@ class Distance(Kernel):
         """Always: a point is at distance 0 from itself."""
         return True
 
+    def finite(self, entries: Array) -> Array:
+        """Return entries as they are: differences may overflow, but exp(-infinity) is 0."""
+        return entries
+
     @abstractmethod
     def sizes(self, rows: Rows) -> Array:
         """Return the distance of every row from zero."""
@@ -55,7 +59,7 @@ class Distance(Kernel):
             np.exp(block, out=block)
         if right is None:
             np.fill_diagonal(shared, 1.0)
-        return shared
+        return super().finite(shared)
 
     def _entry_error(self, points: Points, partners: Points) -> Array:
         assert isinstance(points, Rows)

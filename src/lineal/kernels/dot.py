@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 
 from lineal import _core
-from lineal.errors import InputError
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.kernels.kernel import SMALLEST, UNIT, Kernel, number, whole
@@ -41,11 +40,6 @@ class Dot(Kernel):
             entries = in_blocks(np.ascontiguousarray(left.values @ right.values.T), self.bend)  # type: ignore[union-attr]
         if right is None:
             np.fill_diagonal(entries, self._diagonal(left))
-        if entries.size and not np.isfinite([entries.max(), entries.min()]).all():
-            raise InputError(
-                f"the {self.label} of some points is beyond what a double holds; scale the columns (standardize them), "
-                "or choose smaller parameters."
-            )
         return entries
 
     def _diagonal(self, points: Points) -> Array:

@@ -18,6 +18,8 @@ Takes = Literal["rows", "sequences", "trees", "entries", "objects"]
 
 UNIT: Final = 2.0**-53
 """The largest relative error of one rounding."""
+DEEPEST: Final = 20
+"""Layers of a kernel that is made of kernels."""
 SMALLEST: Final = 2.0**-500
 """Added to factors of error bounds, whose squares then cover what underflows."""
 
@@ -80,12 +82,21 @@ class Kernel(ABC):
         if right is not None:
             left.fits(right)
         with np.errstate(all="ignore"):
-            return self._gram(left, right)
+            return self.finite(self._gram(left, right))
 
     def diagonal(self, X: Any) -> Array:
         """Return ``k(x_i, x_i)`` of every point: the same bits as on the diagonal of ``gram(X)``."""
         with np.errstate(all="ignore"):
-            return self._diagonal(self.points(X))
+            return self.finite(self._diagonal(self.points(X)))
+
+    def finite(self, entries: Array) -> Array:
+        """Return entries that are finite, or refuse them."""
+        if entries.size and not np.isfinite([entries.max(), entries.min()]).all():
+            raise InputError(
+                f"the {self.label} of some points is beyond what a double holds; scale the columns (standardize them), "
+                "or choose smaller parameters."
+            )
+        return entries
 
     def entry_error(self, X: Any, Z: Any = None) -> Array:
         """Return a number ``e_i >= 0`` for every point of X that bounds the rounding of entries, on the diagonal or not.
@@ -148,6 +159,7 @@ def from_file(data: Any) -> Kernel:
     Linear()
     """
     expect(isinstance(data, Mapping), "is not an object")
+    expect(_depth(data) <= DEEPEST, f"is made of kernels in more than {DEEPEST} layers")
     known, waiting = {}, [Kernel]
     while waiting:
         kind = waiting.pop()
@@ -157,6 +169,16 @@ def from_file(data: Any) -> Kernel:
     name = data.get("kernel")
     expect(isinstance(name, str) and name in known, f"is of unknown kind {name!r}")
     return known[str(name)].from_dict(data)
+
+
+def _depth(data: Any) -> int:
+    """Return how many layers of objects and lists there are."""
+    layer, depth = [data], 0
+    while layer:
+        inner = [one.values() if isinstance(one, Mapping) else one for one in layer if isinstance(one, Mapping | list)]
+        layer = [value for values in inner for value in values]
+        depth += bool(inner)
+    return depth
 
 
 def expect(holds: bool, sentence: str) -> None:

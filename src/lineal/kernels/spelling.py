@@ -8,7 +8,7 @@ from typing import Final
 
 from lineal.errors import InputError, near
 from lineal.kernels.composed import Normalized, Product, Sum
-from lineal.kernels.kernel import Kernel
+from lineal.kernels.kernel import DEEPEST, Kernel
 
 PIECE: Final = re.compile(r"\s*(?:([()*+])|((?:[^()*+\s]|(?<=\d[eE])\+(?=\d)|(?<=\.[eE])\+(?=\d))+))")
 """A bracket or a sign, or a kernel with its numbers, of which ``1e+5`` is one."""
@@ -23,6 +23,8 @@ def parse(text: str, known: Mapping[str, type[Kernel]]) -> Kernel:
     """
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"a kernel is spelled as a text, such as 'rbf:2', got {text!r}.")
+    if text.count("(") > DEEPEST:
+        raise InputError(f"the kernel has {text.count('(')} brackets; write it with at most {DEEPEST}.")
     pieces, at = [], 0
     text = re.sub(r"\s*,\s*", ",", text.rstrip())
     while at < len(text):
