@@ -162,13 +162,17 @@ def _certified(problem: Problem, objective: Objective) -> float:
 
 
 def _answer(problem: Problem, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Return what is right where nothing is minimised: an answer, a number of words, or the weights of a plain loop."""
+    """Return what is right where nothing is minimised: an answer, a number of words, weights of a plain loop, distances."""
     if problem.task == "separable":
         return {"separable": bool(arrays["separable"])}
     if problem.task == "words":
         return {"terms": int(arrays["X"].sum())}
     if problem.task == "epochs":
         return {"classes": int(arrays["y"].max()) + 1, "weights": weights(arrays["X"], arrays["y"])}
+    if problem.task == "neighbors":
+        from benchmarks.lookups import distances
+
+        return {"weights": distances(arrays["X"], arrays["y"])}
     return {}
 
 

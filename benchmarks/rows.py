@@ -160,6 +160,17 @@ def _grams() -> Iterator[list[Problem]]:
                rows=(5_000, 1_500, 300, 12), words=(2_000, 2_000, 2_000, 50))  # fmt: skip
 
 
+def _lookups() -> Iterator[list[Problem]]:
+    """Yield the rows that look up neighbors, the layout of the rows included."""
+    points = [on("normal", numbers.points), on("clusters", numbers.points, clusters=30)]
+    yield _row("knn", "neighbors", "the 10 nearest rows of queries, 64 columns", points, target=1e-5,
+               rival="scikit-learn-intelex", rows=(100_000, 40_000, 10_000, 300), queries=(10_000, 4_000, 1_000, 40),
+               columns=(64, 64, 64, 8), goal=0.5)  # fmt: skip
+    yield _row("knn-low", "neighbors", "the 10 nearest rows of queries, 3 columns", points, target=1e-5,
+               rival="scipy tree", rows=(500_000, 200_000, 40_000, 300), queries=(200_000, 80_000, 20_000, 40),
+               columns=3, goal=0.5)  # fmt: skip
+
+
 def _commands() -> Iterator[list[Problem]]:
     """Yield the rows that are timed from the start of a process to its end, and that of tiny tables."""
     yield _row("tiny", "tiny", "the slowest of 500 fits of 10 to 40 rows, every loss with every penalty",
@@ -179,7 +190,7 @@ def _commands() -> Iterator[list[Problem]]:
 
 PROBLEMS: Mapping[str, Problem] = {
     problem.name: problem
-    for room in (_fits, _zeros_and_corners, _texts_and_tables, _questions, _grams, _commands)
+    for room in (_fits, _zeros_and_corners, _texts_and_tables, _questions, _lookups, _grams, _commands)
     for problems in room()
     for problem in problems
 }
@@ -196,6 +207,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "predict": ("predict", "predict-single", "predict-one"),
     "huber": ("huber", "huber-scale"),
     "separable": ("separable", "overlapping"),
+    "neighbors": ("knn", "knn-low"),
     "perceptron": ("perceptron", "perceptron-sparse", "perceptron-classes"),
     "first": ("first-answer", "first-fit"),
 }

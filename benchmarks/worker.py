@@ -150,7 +150,7 @@ def reached(peer: Any, problem: Any, size: str, given: Any, fitted: Any) -> floa
         return 1.0 - fitted.nnz / facts["nonzeros"] if right else 1.0
     if problem.task in alike.TASKS:
         return alike.strayed(given.facts, fitted)
-    if problem.task == "epochs":
+    if problem.task in ("epochs", "neighbors"):
         return data.strayed(problem, size, peer.coefficients(problem, fitted)[0])
     return data.suboptimality(problem, size, given, *peer.coefficients(problem, fitted))
 

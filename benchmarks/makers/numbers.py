@@ -140,3 +140,14 @@ def overlapping(rows: int, columns: int, noise: float = 0.3) -> dict[str, Any]:
     y = (score - np.median(score) + noise * np.std(score) * rng.standard_normal(rows) > 0.0).astype(np.float64)
     X[-1], y[-2:] = X[-2], (0.0, 1.0)
     return {"X": X, "y": y, "separable": np.array(False)}
+
+
+def points(rows: int, queries: int, columns: int, clusters: int = 1) -> dict[str, Any]:
+    """Return normal points, or clusters of different widths, and queries (y = 1) behind them from the same distribution."""
+    rng = np.random.default_rng([SEED, 31])
+    X = rng.standard_normal((rows + queries, columns))
+    if clusters > 1:
+        which = rng.integers(0, clusters, rows + queries)
+        width = rng.uniform(0.2, 1.0, clusters)
+        X = X * width[which, None] + 3.0 * rng.standard_normal((clusters, columns))[which]
+    return {"X": X, "y": np.repeat([0.0, 1.0], [rows, queries])}

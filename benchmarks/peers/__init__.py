@@ -16,6 +16,7 @@ from benchmarks.peers.ours import Before, LinealFit, Ours
 from benchmarks.peers.polars import Polars
 from benchmarks.peers.quantreg import Quantreg
 from benchmarks.peers.scikit_learn import ScikitLearn
+from benchmarks.peers.scipy_tree import ScipyTree
 from benchmarks.peers.skglm import Skglm
 from benchmarks.peers.snapml import Snapml
 from benchmarks.peers.statsmodels import Statsmodels
@@ -34,6 +35,7 @@ _ALL = (
     Statsmodels,
     Quantreg,
     Linprog,
+    ScipyTree,
     Polars,
     VowpalWabbit,
     Onnx,

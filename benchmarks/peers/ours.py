@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks import commands
+from benchmarks import commands, lookups
 from benchmarks.alike import TASKS
 from benchmarks.data import Data
 from benchmarks.epochs import EPOCHS
@@ -25,14 +25,24 @@ class Ours(Peer):
 
     name = "lineal"
     distribution = "lineal"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "separable", "words", "text", "epochs", "tiny", *TASKS, *COMMANDS)
+    tasks: ClassVar[tuple[str, ...]] = (
+        *Peer.tasks,
+        "separable",
+        "words",
+        "text",
+        "epochs",
+        "neighbors",
+        "tiny",
+        *TASKS,
+        *COMMANDS,
+    )
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return the one setting: tol is the row's target."""
         return [
             [
                 {}
-                if problem.task in ("predict", "separable", "words", "epochs", "tiny", *TASKS, *COMMANDS)
+                if problem.task in ("predict", "separable", "words", "epochs", "neighbors", "tiny", *TASKS, *COMMANDS)
                 else {"tol": problem.target}
             ]
         ]
@@ -57,6 +67,9 @@ class Ours(Peer):
             from lineal import kernels
 
             return kernels.read(TASKS[problem.task]).gram(data.texts)
+        if problem.task == "neighbors":
+            rows, queries = lookups.parts(data)
+            return lineal.NearestNeighbors(n_neighbors=lookups.NEIGHBORS).fit(rows).kneighbors(queries)
         if problem.task == "words":
             return lineal.TextFeatures(weighting="counts", hash_bits=20).fit_transform(data.texts)
         if problem.task == "text":
@@ -83,6 +96,8 @@ class Ours(Peer):
 
     def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
         """Return our coefficients; a table's by name."""
+        if problem.task == "neighbors":
+            return fitted[0][: lookups.CHECKED], None
         if problem.task == "csv":
             named = dict(zip(fitted.columns, fitted.coef[:, 0], strict=True))
             return named, named["(intercept)"]

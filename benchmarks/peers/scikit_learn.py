@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks import commands
+from benchmarks import commands, lookups
 from benchmarks.data import Data
 from benchmarks.epochs import EPOCHS
 from benchmarks.makers.tables import NUMBERS
@@ -36,7 +36,7 @@ class ScikitLearn(Peer):
     name = "scikit-learn"
     distribution = "scikit-learn"
     package = "sklearn.linear_model"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "words", "text", "epochs", *COMMANDS)
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "words", "text", "epochs", "neighbors", *COMMANDS)
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return solvers by loss, the likely fastest first; least squares has no tolerance that matters."""
@@ -44,6 +44,8 @@ class ScikitLearn(Peer):
             return "updates one class against the rest, which is another algorithm"
         if problem.task == "verify":
             return "has no verdict that could be checked"
+        if problem.task == "neighbors":
+            return [[{"algorithm": "brute"}]] if problem.row == "knn" else [[{"algorithm": "kd_tree"}]]
         if problem.task == "epochs" or problem.task in COMMANDS:
             return [[{}]]
         if problem.row in OTHER_ROWS:
@@ -95,6 +97,8 @@ class ScikitLearn(Peer):
         with warnings.catch_warnings():
             # that a tolerance was not reached is for the common objective to say, not for a warning
             warnings.simplefilter("ignore")
+            if problem.task == "neighbors":
+                return self.neighbors(data, setting)
             if problem.task == "csv":
                 return self._fit_table(problem, data, setting)
             if problem.task == "words":
@@ -105,8 +109,20 @@ class ScikitLearn(Peer):
                 return self.path(data, setting)
             return self.estimator(problem, data, setting).fit(data.X, data.y)
 
+    def neighbors(self, data: Data, setting: Setting) -> Any:
+        """Return distances and row numbers of the nearest rows."""
+        from importlib import import_module
+
+        rows, queries = lookups.parts(data)
+        models = import_module(self.package.partition(".")[0] + ".neighbors")
+        return (
+            models.NearestNeighbors(n_neighbors=lookups.NEIGHBORS, n_jobs=-1, **setting).fit(rows).kneighbors(queries)
+        )
+
     def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
         """Return scikit-learn's coefficients in our shape; a table's in units of its columns."""
+        if problem.task == "neighbors":
+            return fitted[0][: lookups.CHECKED], None
         if problem.task == "csv":
             scale = fitted.named_steps["scale"].scale_
             names = [name.split("__")[1] for name in fitted.named_steps["code"].get_feature_names_out()]

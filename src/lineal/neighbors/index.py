@@ -28,8 +28,8 @@ TREE_MAX_COLUMNS: Final = 40
 """With more columns no tree of rows that fill their space saved anything in our measurements."""
 TRIED_QUERIES: Final = 64
 """Training rows that are looked up to measure a tree."""
-COST_RATIO: Final = {"tiles": 8.0, "rows": 1.5}
-"""What a row costs in a leaf, its boxes included, in rows of the other way; measured at 5 to 30 columns."""
+COST_RATIO: Final = {"tiles": 10.0, "rows": 2.5}
+"""What a row costs in a leaf, its boxes included, in rows of the other way; measured at 10 to 30 columns."""
 TILES_MIN_ROWS: Final = 64
 """With fewer rows their distances are as quick as their products."""
 
