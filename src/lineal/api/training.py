@@ -89,7 +89,8 @@ def fit(
     ``offset`` name columns, or hold a value for every row; or ``data`` is an array, a list of rows or a sparse matrix of
     numbers, and they are arrays. ``model`` names the loss: "auto" (looks at the target), "linear", "ridge", "logistic",
     "huber", "huber:T", "quantile:Q", "median" (quantile:0.5), "absolute", "poisson", "svm", "squared-hinge", "sparsemax",
-    "bayes", "zero-one" or "perceptron:VARIANT" (docs/perceptron.md). ``penalty`` is "none", "ridge:S", "l1:S",
+    "bayes", "zero-one", "knn:K" (docs/neighbors.md) or "perceptron:VARIANT" (docs/perceptron.md). ``penalty`` is "none",
+    "ridge:S", "l1:S",
     "elastic:S,R", "group:S" (S a number, or the word auto), "firth", a number (ridge), or "auto": a ridge whose strength
     is picked on rows the fit does not see (none for linear).
     ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a name with options,

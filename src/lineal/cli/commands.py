@@ -69,9 +69,9 @@ def lineal(context: click.Context) -> None:
     default="auto",
     show_default=True,
     help="auto (looks at the target), linear, ridge, logistic, huber[:T], absolute, median, quantile:Q, poisson, svm, "
-    "squared-hinge, sparsemax, bayes[:noise=V,prior=V], zero-one or perceptron[:VARIANT] (plain, averaged, pocket). linear "
-    "has no penalty unless --penalty is given. kernel-ridge, svm-rbf, kernel-logistic and kernel-perceptron compare rows "
-    "by a --kernel.",
+    "squared-hinge, sparsemax, bayes[:noise=V,prior=V], zero-one, knn:K, knn:auto or perceptron[:VARIANT] (plain, averaged, "
+    "pocket). linear has no penalty unless --penalty is given. kernel-ridge, svm-rbf, kernel-logistic and "
+    "kernel-perceptron compare rows by a --kernel.",
 )
 @click.option(
     "--kernel",
