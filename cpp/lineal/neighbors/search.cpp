@@ -79,11 +79,12 @@ struct Power {
     }
 };
 
-// The distances of one query to the eight rows of a group.
-template <class Share>
+// The distances of one query to the eight rows of a group; `fixed` is the number of columns, 0 where only `columns` knows it.
+template <int fixed = 0, class Share>
 inline Eight apart(Share share, const double* group, Index columns, const double* query) {
     Eight sum{};
-    for (Index j = 0; j < columns; ++j) {
+    const Index count = fixed > 0 ? fixed : columns;
+    for (Index j = 0; j < count; ++j) {
         const V q = splat(query[j]);
         for (int v = 0; v < VG; ++v) sum.part[v] = share(sum.part[v], q - load(group + 8 * j + v * W));
     }
@@ -304,10 +305,11 @@ void tiles(const Singles& singles, const Queries& queries, Index first, Index la
 // --- the tree ---
 
 // The distances of a query to eight boxes: no row in a box is nearer, as its distance is computed, since every step is monotone.
-template <class Share>
+template <int fixed = 0, class Share>
 inline Eight to_boxes(Share share, const double* box, Index columns, const double* query) {
     Eight sum{};
-    for (Index j = 0; j < columns; ++j) {
+    const Index count = fixed > 0 ? fixed : columns;
+    for (Index j = 0; j < count; ++j) {
         const V q = splat(query[j]);
         for (int v = 0; v < VG; ++v) {
             const V below = load(box + 16 * j + v * W) - q, above = q - load(box + 16 * j + 8 + v * W);
@@ -337,7 +339,7 @@ inline void push(std::vector<Step>& stack, const Eight& distance, const Node& no
     }
 }
 
-template <class Share>
+template <int fixed, class Share>
 Index descend_as(Share share, const Tree& tree, const double* query, Index own, Nearest& nearest, std::vector<Step>& stack) {
     const Index columns = tree.leaves.columns;
     Index looked = 0;
@@ -347,12 +349,14 @@ Index descend_as(Share share, const Tree& tree, const double* query, Index own, 
         stack.pop_back();
         if (!nearest.admits(step.distance, step.lowest)) continue;
         if (step.child >= 0) {
-            push(stack, to_boxes(share, tree.boxes + 16 * columns * step.child, columns, query), tree.nodes[step.child], nearest.worst());
+            push(stack, to_boxes<fixed>(share, tree.boxes + 16 * columns * step.child, columns, query), tree.nodes[step.child],
+                 nearest.worst());
             continue;
         }
         const Index leaf = -1 - step.child, start = tree.starts[leaf], size = tree.sizes[leaf];
         for (Index r = 0; r < size; r += 8)
-            offer(nearest, apart(share, tree.leaves.data + (start + r) * columns, columns, query), size - r, tree.number, start + r, own);
+            offer(nearest, apart<fixed>(share, tree.leaves.data + (start + r) * columns, columns, query), size - r, tree.number, start + r,
+                  own);
         looked += size;
     }
     return looked;
@@ -365,17 +369,30 @@ void with_monotone(Metric metric, Work work) {
     work(Squared{});
 }
 
-Index descend(Metric metric, const Tree& tree, const Queries& queries, Index first, Index last, Watch& watch) {
+template <int fixed, class Share>
+Index descend_all(Share share, const Tree& tree, const Queries& queries, Index first, Index last, Watch& watch) {
     Nearest nearest;
     std::vector<Step> stack;
     Index looked = 0;
+    for (Index i = first; i < last && !watch.stop(); ++i) {
+        const Index q = queries.at(i), own = queries.own ? queries.own[q] : -1;
+        nearest.start(queries.k);
+        looked += descend_as<fixed>(share, tree, queries.data + q * tree.leaves.columns, own, nearest, stack);
+        nearest.write(queries.distances + q * queries.k, queries.rows + q * queries.k);
+    }
+    return looked;
+}
+
+// Loops over two and three columns, of places on a map and in space, are unrolled: they hold the goal of the row knn-low.
+Index descend(Metric metric, const Tree& tree, const Queries& queries, Index first, Index last, Watch& watch) {
+    Index looked = 0;
     with_monotone(metric, [&](auto share) {
-        for (Index i = first; i < last && !watch.stop(); ++i) {
-            const Index q = queries.at(i);
-            nearest.start(queries.k);
-            looked += descend_as(share, tree, queries.data + q * tree.leaves.columns, queries.own ? queries.own[q] : -1, nearest, stack);
-            nearest.write(queries.distances + q * queries.k, queries.rows + q * queries.k);
-        }
+        if (tree.leaves.columns == 2)
+            looked = descend_all<2>(share, tree, queries, first, last, watch);
+        else if (tree.leaves.columns == 3)
+            looked = descend_all<3>(share, tree, queries, first, last, watch);
+        else
+            looked = descend_all<0>(share, tree, queries, first, last, watch);
     });
     return looked;
 }
