@@ -13,6 +13,7 @@ has no intercept; its suboptimality is the worst of its points, and its scale is
 
 Other tasks than ``fit``, ``csv`` and ``text`` (fits from arrays, a file, texts) minimize nothing; their suboptimality is
 - ``epochs``: how far the weights are from those of a plain loop (`epochs.py`);
+- ``svc``, ``kridge``, ``gp``: a duality gap, or how far equations are from solved (`kernel_machines.py`);
 - ``sequences``, ``trees``: how far entries of a Gram matrix are from those of plain loops (`alike.py`);
 - ``separable``: 0 if the answer is the one that is known by construction, else 1;
 - ``words``: the share of entries that hashing lost, if the counts add up, else 1;

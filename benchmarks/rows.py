@@ -171,6 +171,18 @@ def _lookups() -> Iterator[list[Problem]]:
                columns=3, goal=0.5)  # fmt: skip
 
 
+def _machines() -> Iterator[list[Problem]]:
+    """Yield the rows of functions in the span of a Gaussian kernel at the rows."""
+    sizes = {"rows": (10_000, 4_000, 1_000, 60), "columns": (20, 20, 20, 4)}
+    yield _row("svc", "svc", "support vectors, two classes, C = 1, to a proven duality gap", TWO_CLASSES, **sizes,
+               target=1e-4, rival="scikit-learn-intelex", goal=0.6)  # fmt: skip
+    fewer = {"rows": (5_000, 3_000, 1_000, 60), "columns": (20, 20, 20, 4)}
+    yield _row("kridge", "kridge", "kernel ridge regression, alpha = 1", DENSE_NUMBERS, **fewer,
+               target=1e-8, rival="by hand", goal=0.5)  # fmt: skip
+    yield _row("gp", "gp", "the posterior of a Gaussian process, hyperparameters given", DENSE_NUMBERS, **fewer,
+               target=1e-8, rival="scikit-learn", goal=0.5)  # fmt: skip
+
+
 def _commands() -> Iterator[list[Problem]]:
     """Yield the rows that are timed from the start of a process to its end, and that of tiny tables."""
     yield _row("tiny", "tiny", "the slowest of 500 fits of 10 to 40 rows, every loss with every penalty",
@@ -190,7 +202,7 @@ def _commands() -> Iterator[list[Problem]]:
 
 PROBLEMS: Mapping[str, Problem] = {
     problem.name: problem
-    for room in (_fits, _zeros_and_corners, _texts_and_tables, _questions, _lookups, _grams, _commands)
+    for room in (_fits, _zeros_and_corners, _texts_and_tables, _questions, _lookups, _grams, _machines, _commands)
     for problems in room()
     for problem in problems
 }

@@ -137,7 +137,7 @@ def _timed(work: Callable[[], Any]) -> tuple[dict[str, Any], Any]:
 
 def reached(peer: Any, problem: Any, size: str, given: Any, fitted: Any) -> float:
     """Return the suboptimality of a result, as ``problems`` defines it for each task."""
-    from benchmarks import alike, data
+    from benchmarks import alike, data, kernel_machines
     from benchmarks.problems import COMMANDS
 
     if problem.task in COMMANDS:
@@ -150,6 +150,8 @@ def reached(peer: Any, problem: Any, size: str, given: Any, fitted: Any) -> floa
         return 1.0 - fitted.nnz / facts["nonzeros"] if right else 1.0
     if problem.task in alike.TASKS:
         return alike.strayed(given.facts, fitted)
+    if problem.task in data.MACHINES:
+        return kernel_machines.strayed(problem.task, given, fitted)
     if problem.task in ("epochs", "neighbors"):
         return data.strayed(problem, size, peer.coefficients(problem, fitted)[0])
     return data.suboptimality(problem, size, given, *peer.coefficients(problem, fitted))

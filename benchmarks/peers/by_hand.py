@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks import commands
+from benchmarks import commands, kernel_machines
 from benchmarks.data import Data
 from benchmarks.peer import Line, Peer, Setting, tolerances
 from benchmarks.problems import Problem
@@ -17,13 +17,13 @@ class ByHand(Peer):
 
     name = "by hand"
     distribution = "numpy"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "import")
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "kridge", "import")
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return methods by problem."""
         if problem.task == "csv":
             return "nobody writes this by hand"
-        if problem.task in ("predict", "import"):
+        if problem.task in ("predict", "kridge", "import"):
             return [[{}]]
         if problem.penalty == "l1" or problem.loss in ("hinge", "absolute"):
             return "nobody writes this by hand"
@@ -43,6 +43,8 @@ class ByHand(Peer):
         """Return coefficients and intercept."""
         if problem.task == "import":
             return commands.run("-c", "import numpy")
+        if problem.task == "kridge":
+            return kernel_machines.by_hand(data)
         method = setting.get("method", "newton")
         if method == "lstsq":
             A = np.empty((data.X.shape[0], data.X.shape[1] + 1))

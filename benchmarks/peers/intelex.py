@@ -15,7 +15,7 @@ class Intelex(ScikitLearn):
     name = "scikit-learn-intelex"
     distribution = "scikit-learn-intelex"
     package = "sklearnex.linear_model"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "neighbors")
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "neighbors", "svc")
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return L-BFGS only; newton-cg and sparse rows fall back to scikit-learn without a word."""
@@ -23,6 +23,8 @@ class Intelex(ScikitLearn):
             return "has nothing of its own for this; it would be scikit-learn again"
         if problem.task == "neighbors":
             return super().lines(problem)
+        if problem.task == "svc":
+            return [tolerances("tol")]
         if problem.sparse or problem.task == "csv":
             return "falls back to scikit-learn on sparse rows"
         if problem.task == "predict" or problem.loss == "squared":

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks import commands, lookups
+from benchmarks import commands, kernel_machines, lookups
 from benchmarks.alike import TASKS
-from benchmarks.data import Data
+from benchmarks.data import MACHINES, Data
 from benchmarks.epochs import EPOCHS
 from benchmarks.peer import Line, Peer, Setting
 from benchmarks.problems import COMMANDS, Problem
@@ -34,6 +34,7 @@ class Ours(Peer):
         "neighbors",
         "tiny",
         *TASKS,
+        *MACHINES,
         *COMMANDS,
     )
 
@@ -63,6 +64,8 @@ class Ours(Peer):
             return lineal.fit(data.path, "label", model="logistic", penalty=f"ridge:{data.strength!r}", **setting)
         if problem.task == "separable":
             return lineal.separability(data.X, data.y)
+        if problem.task in MACHINES:
+            return _machine(problem, data, setting)
         if problem.task in TASKS:
             from lineal import kernels
 
@@ -198,6 +201,21 @@ def _command(problem: Problem, data: Data) -> int:
     if problem.task == "first-fit":
         return commands.first_fit("lineal", data)
     return commands.verify(data) if problem.task == "verify" else commands.fit(data)
+
+
+def _machine(problem: Problem, data: Data, setting: Setting) -> kernel_machines.Solution:
+    """Return the solution of a kernel machine."""
+    import lineal
+    from lineal.kernels import Gaussian
+
+    gamma = kernel_machines.gamma(data)
+    if problem.task == "svc":
+        model: Any = lineal.SVC(C=kernel_machines.C, gamma=gamma, **setting)
+    elif problem.task == "kridge":
+        model = lineal.KernelRidge(kernel_machines.ALPHAS["kridge"], kernel="rbf", gamma=gamma, **setting)
+    else:
+        model = lineal.GaussianProcessRegressor(Gaussian(gamma), alpha=kernel_machines.ALPHAS["gp"], **setting)
+    return kernel_machines.solution(problem.task, model.fit(data.X, data.y), data.y.size)
 
 
 def _path(data: Data, setting: Setting) -> Any:

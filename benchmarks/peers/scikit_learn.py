@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks import commands, lookups
-from benchmarks.data import Data
+from benchmarks import commands, kernel_machines, lookups
+from benchmarks.data import MACHINES, Data
 from benchmarks.epochs import EPOCHS
 from benchmarks.makers.tables import NUMBERS
 from benchmarks.peer import Line, Peer, Setting, tolerances
@@ -30,13 +30,20 @@ OTHER_ROWS: dict[str, list[Line] | str] = {
 """Settings of the rows with kinks and corners; liblinear penalizes the intercept, a large scaling makes that cheap."""
 
 
+BY_TASK: dict[str, list[Line]] = {
+    "svc": [tolerances("tol")],
+    **{task: [[{}]] for task in ("epochs", "kridge", "gp", *COMMANDS)},
+}
+"""Settings of the tasks that have the same for every row."""
+
+
 class ScikitLearn(Peer):
     """LinearRegression, Ridge(alpha = n strength), LogisticRegression(C = 1 / (n strength)) and their like."""
 
     name = "scikit-learn"
     distribution = "scikit-learn"
     package = "sklearn.linear_model"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "words", "text", "epochs", "neighbors", *COMMANDS)
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "words", "text", "epochs", "neighbors", *MACHINES, *COMMANDS)
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return solvers by loss, the likely fastest first; least squares has no tolerance that matters."""
@@ -46,8 +53,8 @@ class ScikitLearn(Peer):
             return "has no verdict that could be checked"
         if problem.task == "neighbors":
             return [[{"algorithm": "brute"}]] if problem.row == "knn" else [[{"algorithm": "kd_tree"}]]
-        if problem.task == "epochs" or problem.task in COMMANDS:
-            return [[{}]]
+        if problem.task in BY_TASK:
+            return BY_TASK[problem.task]
         if problem.row in OTHER_ROWS:
             return _with_corners(problem)
         if problem.task == "words":
@@ -101,6 +108,8 @@ class ScikitLearn(Peer):
                 return self.neighbors(data, setting)
             if problem.task == "csv":
                 return self._fit_table(problem, data, setting)
+            if problem.task in MACHINES:
+                return _machine(self.package.partition(".")[0], problem, data, setting)
             if problem.task == "words":
                 return _words(data, setting["vectorizer"])
             if problem.task == "text":
@@ -168,6 +177,23 @@ def _with_corners(problem: Problem) -> list[Line] | str:
         return lines
     least = min(line[0].get("intercept_scaling", 0.0) for line in lines)
     return [line for line in lines if line[0].get("intercept_scaling", 0.0) == least]
+
+
+def _machine(package: str, problem: Problem, data: Data, setting: Setting) -> kernel_machines.Solution:
+    """Return the solution of a kernel machine."""
+    from importlib import import_module
+
+    gamma = kernel_machines.gamma(data)
+    if problem.task == "svc":
+        model = import_module(f"{package}.svm").SVC(C=kernel_machines.C, gamma=gamma, **setting)
+    elif problem.task == "kridge":
+        ridge = import_module(f"{package}.kernel_ridge").KernelRidge
+        model = ridge(alpha=kernel_machines.ALPHAS["kridge"], kernel="rbf", gamma=gamma)
+    else:
+        processes = import_module(f"{package}.gaussian_process")
+        kernel = processes.kernels.RBF(length_scale=(0.5 / gamma) ** 0.5)
+        model = processes.GaussianProcessRegressor(kernel, alpha=kernel_machines.ALPHAS["gp"], optimizer=None)
+    return kernel_machines.solution(problem.task, model.fit(data.X, data.y), data.y.size)
 
 
 def _words(data: Data, vectorizer: str) -> Any:
