@@ -221,18 +221,20 @@ def test_masked_cells_of_a_table_are_missing_ones():
     np.testing.assert_array_equal(lineal.fit(masked, "y", penalty=0.1).coef, lineal.fit(plain, "y", penalty=0.1).coef)
 
 
+WEIGHTED = {
+    "fit": lambda x, y, w: lineal.fit(x, y, weight=w),
+    "table": lambda x, y, w: lineal.fit({"a": x[:, 0], "y": y, "w": w}, "y", weight="w"),
+    "path": lambda x, y, w: lineal.path(x, y, sample_weight=w, strengths=3),
+    "Ridge": lambda x, y, w: lineal.Ridge().fit(x, y, sample_weight=w),
+    "Lasso": lambda x, y, w: lineal.Lasso().fit(x, y, sample_weight=w),
+}
+
+
 @pytest.mark.parametrize("weight", [1e308, 1e306, 1e-308, 5e-324])
-@pytest.mark.parametrize("door", ["fit", "table", "path", "Ridge", "Lasso"])
+@pytest.mark.parametrize("door", WEIGHTED)
 def test_weights_whose_sum_no_fit_can_use_are_named(door, weight):
     """Means of columns are infinite then: the columns were said to hold infinity, or the strength to be infinite."""
     draw = np.random.default_rng(4)
     x, y, w = 50.0 * draw.normal(size=(30, 2)), draw.normal(size=30), np.full(30, weight)
-    with pytest.raises(lineal.InputError, match="weights sum to|sum of sample_weight"):
-        if door == "fit":
-            lineal.fit(x, y, weight=w)
-        elif door == "table":
-            lineal.fit({"a": x[:, 0], "y": y, "w": w}, "y", weight="w")
-        elif door == "path":
-            lineal.path(x, y, sample_weight=w, strengths=3)
-        else:
-            getattr(lineal, door)().fit(x, y, sample_weight=w)
+    with pytest.raises(lineal.InputError, match=r"weights sum to|sum of sample_weight"):
+        WEIGHTED[door](x, y, w)
