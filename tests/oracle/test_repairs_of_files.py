@@ -155,3 +155,17 @@ def test_a_dependency_of_columns_that_are_zero_in_some_rows(copies: float, model
     y = x[:, 1] + draw.normal(size=24)
     label = np.where(y > 0.0, "yes", "no") if model == "logistic" else y
     assert_honest(named(x, label), {"model": model, "penalty": "none", "intercept": False}, ("not_unique",))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_bounded_column_near_another_leaves_sums_of_zero(seed: int) -> None:
+    """The frame took multiples of it off the other one, whose coefficients then summed to what those of the first do."""
+    draw = np.random.default_rng([seed, 11])
+    x = draw.normal(size=(20, 3))
+    x[:, 2] = x[:, 1] + 1e-9 * draw.normal(size=20)
+    y = np.argmax(
+        np.column_stack([np.zeros(20), x[:, 0], (x[:, 2] - x[:, 1]) * 1e9]) + draw.gumbel(size=(20, 3)), axis=1
+    )
+    params = {"model": "sparsemax", "penalty": "none", "bounds": {"x1": (0.0, None)}}
+    assert_honest(named(x, [f"class {k}" for k in y]), params)

@@ -80,7 +80,7 @@ def fit_in_frame(run: Run, frame: Frame, start: Array | None, *, keep: bool) -> 
     about = other.certified(chosen, f"{reason}; columns centered")
     if not (about.verdict.kind == "optimal" or (about.verdict.kind == "budget" and other.out_of_budget)):
         return None
-    rounded = _rounded(other, framed, about, chosen, keep=keep)
+    rounded = _rounded(other, framed, run.problem, about, chosen, keep=keep)
     if rounded is None:
         return None
     coef, class_mean, fit = rounded
@@ -94,7 +94,9 @@ def fit_in_frame(run: Run, frame: Frame, start: Array | None, *, keep: bool) -> 
     return replace(fit, coef=coef, problem=run.problem)
 
 
-def _rounded(run: Run, framed: Framed, fit: Fit, chosen: Solver, *, keep: bool) -> tuple[Array, float, Fit] | None:
+def _rounded(
+    run: Run, framed: Framed, outer: Problem, fit: Fit, chosen: Solver, *, keep: bool
+) -> tuple[Array, float, Fit] | None:
     """Return coefficients of the columns as they are, rounded, the class mean taken off, and the fit proven at them.
 
     Whoever certifies may choose other coefficients (of least norm, or of the baseline): then these are rounded in turn, but not
@@ -104,6 +106,7 @@ def _rounded(run: Run, framed: Framed, fit: Fit, chosen: Solver, *, keep: bool) 
     moved = framed.frame.columns  # half a unit of their coefficients is lost
     for attempt in range(3):
         coef, class_mean = framed.outward(fit.coef, keep=keep)
+        coef = gauged(outer, coef)  # what a bounded column takes off another one may sum to anything over the classes
         inner = framed.inward(coef, class_mean)
         score_shift = 0.5 * EPS * float(np.sum(run.problem.moments.largest[moved] @ np.abs(inner[moved])))
         fit = run.certified_at(inner, score_shift, chosen, fit.reason, as_is=attempt == 2)
