@@ -55,8 +55,18 @@ def _map(model: Model) -> dict[str, Any] | None:
     through = model.feature_map
     if through is None:
         return None
-    facts = [*through.facts(), *([("Holds", through.holds)] if through.holds else [])]
+    weighed = through.weighed(model.coef[int(model.has_intercept) :], model.outputs)
+    facts = [*_priors(model), *weighed, *through.facts(), *([("Holds", through.holds)] if through.holds else [])]
     return {**through.to_dict(), "facts": [list(fact) for fact in facts]}
+
+
+def _priors(model: Model) -> list[tuple[str, str]]:
+    """Return the shares of the classes, where they were counted."""
+    weights, classes = model.verdict.evidence.get("class_weight"), model.target.classes
+    if not isinstance(weights, list) or classes is None:
+        return []
+    shares = zip(classes, weights, strict=False)
+    return [("Priors", ", ".join(f"{label} {weight / sum(weights):.4g}" for label, weight in shares))]
 
 
 def _one(model: Model) -> dict[str, Any]:

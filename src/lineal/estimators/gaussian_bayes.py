@@ -81,7 +81,9 @@ class GaussianNB(Stream):
         names = self._names()
         low = self._rest[1] if np.array_equal(self.theta_, self._rest[0]) else np.zeros_like(self.theta_)
         labels = tuple(map(str, self.classes_.tolist()))
-        densities = ClassDensities(names, labels, tuple(range(len(names))), self.theta_, low, self.var_)
+        densities = ClassDensities(
+            names, labels, tuple(range(len(names))), (-1,) * len(names), self.theta_, low, self.var_
+        )
         return self._density_model(densities, self.class_prior_, self._sums)
 
     def __sklearn_tags__(self) -> Any:

@@ -119,7 +119,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         matrices = np.array([one.matrix for one in own.whitening])
         sizes = np.array([one.log_determinant for one in own.whitening])
         densities = ClassDensities(
-            names, tuple(map(str, self.classes_.tolist())), tuple(range(len(names))), own.mean, own.low,
+            names, tuple(map(str, self.classes_.tolist())), tuple(range(len(names))), (-1,) * len(names), own.mean, own.low,
             whitening=matrices, log_determinant=sizes,
         )  # fmt: skip
         return self._density_model(densities, self.priors_, self._sums)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.generative.posterior import in_range
-from lineal.ground.arrays import Array
+from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 
 
@@ -30,8 +30,11 @@ class Gaussians:
         """Which columns the product is over."""
         return np.asarray(np.any(self.variance > 0.0, axis=0))
 
-    def log_density(self, x: Array) -> Array:
-        """Return ``-1/2 sum_j [log (2 pi variance_kj) + (x_j - mean_kj)^2 / variance_kj]``, shape (n, K)."""
+    def log_density(self, x: Array, absent: Mask | None = None) -> Array:
+        """Return ``-1/2 sum_j [log (2 pi variance_kj) + (x_j - mean_kj)^2 / variance_kj]``, shape (n, K).
+
+        Cells that are ``absent`` (n, p) are left out of the sum.
+        """
         used = self.used
         x = x if used.all() else x[:, used]
         low = np.zeros_like(self.mean) if self.low is None else self.low
@@ -45,4 +48,10 @@ class Gaussians:
                 found[:, k] = level[k] - 0.5 * np.einsum("ij,ij->i", units, units)
             return found
 
-        return in_range(scores, x)
+        found = in_range(scores, x if absent is None else np.where(gone := absent[:, used], mean[0], x))
+        if absent is None:
+            return found
+        for k in range(len(mean)):  # what the cells in the place of absent ones have put in
+            units = ((mean[0] - mean[k]) - low[k]) / sd[k]
+            found[:, k] -= gone @ (-np.log(sd[k]) - 0.5 * math.log(2.0 * math.pi) - 0.5 * units**2)
+        return found

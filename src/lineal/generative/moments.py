@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from lineal.generative.class_sums import ClassSums
+from lineal.generative.exact_sums import ExactSums
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 
@@ -26,28 +27,44 @@ class ClassMoments:
     spread: Array
 
 
-def moments(sums: ClassSums) -> ClassMoments:
-    """Return the moments of classes from their sums of columns and of squares."""
+def moments(sums: ClassSums, lacking: ExactSums | None = None) -> ClassMoments:
+    """Return the moments of classes from their sums of columns and of squares.
+
+    ``lacking`` (K, p) is the weight of the rows of a class that lack a cell, whose sums hold zeros for it.
+    """
     if sums.squares is None:
         raise ValueError("variances need the sums of squares")
     classes, columns = sums.sums.shape
-    weights, weight_unit = sums.weight.whole()
+    weights, weight_unit = _present(sums, lacking)
     firsts, first_unit = sums.sums.whole()
     seconds, second_unit = sums.squares.whole()
     mean, low, variance = (np.zeros((classes, columns)) for _ in range(3))
-    for k, weight in enumerate(weights):
-        if weight:
-            for j in range(columns):
-                first, second = firsts[k * columns + j], seconds[k * columns + j]
+    for k in range(classes):
+        for j in range(columns):
+            first, second, weight = (numbers[k * columns + j] for numbers in (firsts, seconds, weights))
+            if weight:
                 mean[k, j] = ratio(first, weight, first_unit - weight_unit)
                 low[k, j] = _remainder(first, weight, first_unit - weight_unit, float(mean[k, j]))
                 variance[k, j] = _variance(weight, first, second, weight_unit, first_unit, second_unit)
     spread = np.zeros(columns)
-    total = sum(weights)
-    for j in range(columns if total else 0):
-        first, second = sum(firsts[j::columns]), sum(seconds[j::columns])
-        spread[j] = _variance(total, first, second, weight_unit, first_unit, second_unit)
+    for j in range(columns):
+        first, second, total = (sum(numbers[j::columns]) for numbers in (firsts, seconds, weights))
+        if total:
+            spread[j] = _variance(total, first, second, weight_unit, first_unit, second_unit)
     return ClassMoments(sums.weight.values(), mean, low, variance, spread)
+
+
+def _present(sums: ClassSums, lacking: ExactSums | None) -> tuple[list[int], int]:
+    """Return the weight behind every mean, as whole numbers of a unit."""
+    columns = sums.sums.shape[1]
+    weights, unit = sums.weight.whole()
+    each = [weight for weight in weights for _ in range(columns)]
+    if lacking is None:
+        return each, unit
+    gone, other = lacking.whole()
+    least = min(unit, other)
+    pairs = zip(each, gone, strict=True)
+    return [(weight << (unit - least)) - (less << (other - least)) for weight, less in pairs], least
 
 
 def _remainder(above: int, below: int, unit: int, rounded: float) -> float:

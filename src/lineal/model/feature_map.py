@@ -8,7 +8,7 @@ nearest rows, generative models the log density of every class.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
@@ -66,6 +66,10 @@ class FeatureMap(ABC):
     @abstractmethod
     def facts(self) -> list[tuple[str, str]]:
         """Return what a page says of it: labels and sentences."""
+
+    def weighed(self, coef: Array, outputs: Sequence[str]) -> list[tuple[str, str]]:
+        """Return what a page says of the coefficients of the columns, the intercept's left out; nothing unless a map does."""
+        return []
 
     @property
     def objective(self) -> str:

@@ -6,10 +6,18 @@ A new one is a class here, its feature map in ``api/feature_maps.py``, and a twi
 from __future__ import annotations
 
 from lineal.api.methods import kernel_machines
+from lineal.api.methods.discriminant import LinearDiscriminant, QuadraticDiscriminant
 from lineal.api.methods.knn import Knn
 from lineal.api.methods.method import Method
+from lineal.api.methods.naive_bayes import NaiveBayes
 
-ALL: tuple[type[Method], ...] = (Knn, *kernel_machines.ALL)
+ALL: tuple[type[Method], ...] = (
+    NaiveBayes,
+    LinearDiscriminant,
+    QuadraticDiscriminant,
+    Knn,
+    *kernel_machines.ALL,
+)
 """Every method, in the order in which pages name them."""
 
 __all__ = ["ALL", "Method", "by_name"]
