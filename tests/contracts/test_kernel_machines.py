@@ -41,7 +41,7 @@ VARIANTS = [
     SVC(gamma=0.5),
     SVC(kernel="linear", class_weight="balanced"),
     SVC(kernel="precomputed"),
-    SVC(kernel="poly", gamma=0.1, degree=2, coef0=1.0, decision_function_shape="ovo"),
+    SVC(kernel="poly", gamma=0.1, degree=2, coef0=1.0),
     SVR(gamma=0.5),
     SVR(kernel="linear"),
     KernelRidge(kernel="rbf"),

@@ -88,6 +88,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         X, y = features_and_target(self, X, y, numeric=True)
         blame(X)
         values = numbers(y)
+        Squared(values.shape[1]).check(values)
         if self.n_targets is not None and self.n_targets != values.shape[1]:
             raise InputError(f"n_targets is {self.n_targets!r}, but y has {values.shape[1]} targets.")
         self._mean, self._scale = np.zeros(values.shape[1]), np.ones(values.shape[1])

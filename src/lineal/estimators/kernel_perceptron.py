@@ -121,7 +121,7 @@ class _Lifted(Gram):
     def __init__(self, gram: Gram) -> None:
         self._gram = gram
         self.diagonal = gram.diagonal + 1.0
-        self.errors = np.sqrt(gram.errors**2 + 2.0**-52 * (self.diagonal + 1.0))
+        self.errors = np.sqrt(gram.errors**2 + 2.0**-52 * (np.abs(self.diagonal) + 1.0))
         self.diagonal_error, self.mercer = gram.diagonal_error, gram.mercer
 
     def rows(self, index: npt.NDArray[np.intp]) -> Array:
