@@ -70,6 +70,25 @@ def test_a_matrix_is_tested_and_its_witness_printed(tmp_path, capsys):
     assert said(capsys, str(tmp_path / "own.npy"), "--kernel", "precomputed", "--check")["check"]["rows"] == []
 
 
+def test_a_sum_with_a_part_that_is_not_mercers_is_printed_without_a_bound(table, tmp_path, capsys):
+    file = tmp_path / "K.npy"
+    columns = [table, "--drop", "c", "--raw"]
+    answer = said(capsys, *columns, "--kernel", "sigmoid:0.01,-1 + linear", "-o", str(file))
+    x = np.array([[1.5, 10], [2.5, 30], [4.0, 20], [0.5, 25], [3.5, 40]])
+    np.testing.assert_allclose(np.load(file), np.tanh(0.01 * x @ x.T - 1.0) + x @ x.T, rtol=1e-12)
+    assert answer["rounding"] is None
+    assert run(["kernel", *columns, "--kernel", "sigmoid:1,-1 * linear"]) == 0
+    assert "not bounded, since a part is not known to be Mercer's" in " ".join(capsys.readouterr().out.split())
+    assert run(["kernel", *columns, "--kernel", "sigmoid:1,-1 * linear", "--check"]) == 2
+    assert "use it alone" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_matrix_beyond_memory_is_refused_with_what_there_is(table, monkeypatch, capsys):
+    monkeypatch.setattr("lineal.cli.kernel.free_memory", lambda: 8)
+    assert run(["kernel", table, "--kernel", "linear"]) == 2
+    assert "lineal.Nystroem in Python" in " ".join(capsys.readouterr().err.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "words_of_error"),
     [

@@ -59,7 +59,7 @@ def run(
         _room(len(found.points))
     with Watch("comparing all points"):
         gram = asked.gram(found.points)
-        error = asked.entry_error(found.points)
+        error = asked.entry_error(found.points) if asked.bounded else None
         test = asked.check(found.points) if check else None
     printed = _answer(asked, found, gram, error, test)
     if output is not None:
@@ -76,7 +76,9 @@ def run(
     return 3 if test is not None and test.answer == "undecided" else 0
 
 
-def _answer(kernel: Kernel, found: KernelPoints, gram: Array, error: Array, test: MercerTest | None) -> dict[str, Any]:
+def _answer(
+    kernel: Kernel, found: KernelPoints, gram: Array, error: Array | None, test: MercerTest | None
+) -> dict[str, Any]:
     own = np.diagonal(gram)
     return {
         "kernel": kernel.spelled(),
@@ -88,7 +90,7 @@ def _answer(kernel: Kernel, found: KernelPoints, gram: Array, error: Array, test
         "least": float(gram.min()) if gram.size else None,
         "largest": float(gram.max()) if gram.size else None,
         "diagonal": [float(own.min()), float(own.max())] if gram.size else None,
-        "rounding": float(error.max(initial=0.0)) ** 2,
+        "rounding": None if error is None else float(error.max(initial=0.0)) ** 2,
         "check": None if test is None else test.to_dict(),
     }
 
@@ -103,7 +105,8 @@ def _facts(kernel: Kernel, found: KernelPoints, said: dict[str, Any], test: Merc
         low, high = said["diagonal"]
         lines.append(("Entries", f"{number(said['least'])} to {number(said['largest'])}"))
         lines.append(("Diagonal", number(low) if low == high else f"{number(low)} to {number(high)}"))
-        lines.append(("Rounding", f"at most {said['rounding']:.2g} an entry"))
+        bound = "not bounded, since a part is not known to be Mercer's"
+        lines.append(("Rounding", f"at most {said['rounding']:.2g} an entry" if kernel.bounded else bound))
     if test is not None and test.rows:
         shown = [f"{m} x row {i + 1}" for m, i in zip(test.vector[:8], test.rows[:8], strict=True)]
         more = f" and {len(test.rows) - 8} more (see --json)" if len(test.rows) > 8 else ""
@@ -116,7 +119,7 @@ def _room(points: int) -> None:
     if needed > 0.9 * free:
         raise InputError(
             f"the Gram matrix of {points:,} points takes {needed / 2**30:.1f} GB, and {free / 2**30:.1f} GB of memory are "
-            "free; take fewer rows, or a feature map (nystroem) in a formula."
+            "free; take fewer rows, or lineal.Nystroem in Python, whose columns need no such matrix."
         )
 
 

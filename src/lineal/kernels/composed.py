@@ -49,6 +49,11 @@ class Composed(Kernel):
         """Whether all parts are: sums and products keep it."""
         return all(part.mercer for part in self.parts)
 
+    @property
+    def bounded(self) -> bool:
+        """Whether rounding is known: the entries of a part are bounded by its diagonal only if it is Mercer's."""
+        return self.mercer
+
     @classmethod
     def parse(cls, words: tuple[str, ...], named: Mapping[str, str]) -> Kernel:
         """Refuse: composed kernels are written with their sign."""

@@ -59,6 +59,11 @@ class Kernel(ABC):
         return True
 
     @property
+    def bounded(self) -> bool:
+        """Whether the rounding of its entries is known (``entry_error``)."""
+        return True
+
+    @property
     def normal(self) -> bool:
         """Whether ``k(x, x) = 1`` for every point."""
         return False
