@@ -25,7 +25,8 @@ from lineal.errors import InputError
 from lineal.features.splitting import Split
 from lineal.ground.deadline import Deadline
 from lineal.ground.records import dataclass
-from lineal.perceptron.margins import Margin, stated, widest
+from lineal.perceptron.margin import Margin
+from lineal.perceptron.margins import stated, widest
 from lineal.perceptron.perceptron import Plan, present
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
