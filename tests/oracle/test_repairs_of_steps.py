@@ -7,9 +7,11 @@ import pytest
 
 import lineal
 from lineal.problem import problem
+from lineal.solvers.solver import Goal
 
 from . import doors, stationary
 from .doors import Case
+from .outcome import of_claims
 from .test_repairs import refuted
 
 
@@ -105,3 +107,25 @@ def test_every_member_of_several_classes_keeps_its_center(loss: str, C: float, f
     ridge = sum(model.penalty.value(model.coef) for model in there.models_)
     assert float(np.sum(np.mean(lost, axis=0))) + ridge == pytest.approx(there.objective_, rel=1e-9)
     assert np.array_equal(there.predict(near + np.array([far, 0.0])), np.argmax(scores, axis=1))
+
+
+@pytest.mark.parametrize("mean", [0.0, 1e13])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_scale_of_a_constant_is_not_sought(mean: float, seed: int) -> None:
+    """An intercept that meets y but for rounding: twenty-four fits of 2,000 steps each, that moved coefficients by 1e-28."""
+    draw = np.random.default_rng([seed, 12])
+    x = draw.normal(size=(21, 3)) * [1e-5, 1e-4, 1e8] + [mean, 0.0, 0.0]
+    weight, offset = draw.integers(1, 5, size=21).astype(float), np.full(21, -30.0)
+    case = Case("HuberRegressor", {"alpha": 0.47, "scale": None}, x, np.full(21, 0.1), weight, offset)
+    found = lineal.HuberRegressor(**case.params).fit(x, case.y, sample_weight=weight, offset=offset)
+    assert found.verdict_.kind == "optimal"
+    assert found.n_iter_ < 300
+    assert refuted(of_claims(case, doors.ask(case)[0])) == [], case.code
+
+
+def test_steps_that_bring_nothing_end_where_nothing_is_to_gain() -> None:
+    """The stop rule measured a hundred steps by what there is to gain, and beside nothing any fall of F is large."""
+    nothing = Goal(1e-8, 1e-6, baseline=0.0)
+    assert nothing.negligible(1e-30) == pytest.approx(1e-34)
+    assert nothing.negligible(-1e-30) > 0.0
+    assert Goal(1e-8, 1e-6, baseline=3.0).negligible(1.0) == pytest.approx(2e-9)

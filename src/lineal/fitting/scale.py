@@ -157,6 +157,11 @@ class _Search:
 
     def run(self, start: Array | None, baseline: float, scale: float) -> Trial:
         """Return the last trial: coefficients and scale within the tolerance, or the budget is used up."""
+        if (level := self._level()) is not None:  # what is left of G is rounding, and no steps lead through that
+            coef = np.zeros((len(self.penalty_factors), 1))
+            coef[0] = -level
+            rows, weight = self.rows(coef)
+            return self._of(self.joint.at(coef, max(best_scale(rows, weight, self.epsilon), self.floor)))
         given = (start, self.floor, self.tol, baseline, self.max_iter, scale)
         point = in_time(self.deadline, lambda: self.joint.minimum(*given), lambda: None)
         self.steps = self.joint.steps
@@ -321,11 +326,16 @@ class _Search:
 
     def still(self) -> float | None:
         """Return what rounding leaves of G where y does not vary and the baseline meets it; None where it varies."""
-        rows, _ = self.rows(np.zeros((len(self.penalty_factors), 1)))
-        level = float(rows[0])
-        if np.any(rows != level) or (level != 0.0 and self.source.leading != "(intercept)"):
+        if (level := self._level()) is None:
             return None
         return max(64 * EPS * abs(level), 2.0 * MIN_SCALE_SHARE * self._spread()[0])
+
+    def _level(self) -> float | None:
+        """Return the residual of every row at zero, where it is the same and the baseline takes it away."""
+        rows, _ = self.rows(np.zeros((len(self.penalty_factors), 1)))
+        level = float(rows[0])
+        met = np.all(rows == level) and (level == 0.0 or self.source.leading == "(intercept)")
+        return level if met else None
 
     def _spent(self) -> bool:
         if self.max_iter is not None and self.steps >= self.max_iter:

@@ -169,7 +169,7 @@ class Run:
         records = self.trace.records
         if number % 100 == 99:
             before = records[number - 100].objective if number >= 100 else math.inf
-            if before - step.objective <= 1e-3 * self.tol * goal.gain(step.objective):
+            if before - step.objective <= goal.negligible(step.objective):
                 self.stopped = "the last hundred steps brought nothing"
                 return True
         if number >= solver.max_steps:

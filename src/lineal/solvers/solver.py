@@ -59,6 +59,11 @@ class Goal:
         gain = self.gain(objective)
         return None if gain <= 16 * np.finfo(float).eps * abs(self.baseline) else self.tol * gain
 
+    def negligible(self, objective: float) -> float:
+        """Return a fall of F that is none for a hundred steps: beside the gap to prove, or, with nothing to gain, beside F."""
+        gap = self.gap(objective)
+        return 1e-4 * abs(objective) if gap is None else 1e-3 * gap
+
     def reached(self, objective: float, estimate: float) -> bool:
         """Whether a proof is worth asking for at this objective and estimate of ``F - F*``."""
         if estimate <= self.near * self.gain(objective):
