@@ -63,7 +63,7 @@ def test_a_matrix_is_tested_and_its_witness_printed(tmp_path, capsys):
     v[check["rows"]] = check["vector"]
     assert v @ K @ v == check["value"] < 0
     assert run(["kernel", str(path), "--kernel", "precomputed", "--check"]) == 0
-    page = capsys.readouterr().out
+    page = " ".join(capsys.readouterr().out.split())
     assert page.startswith("The precomputed kernel is no Mercer kernel: v'Kv = -2 for whole numbers v at 2 points")
     assert "-1 x row 1, 1 x row 2" in page
     np.save(tmp_path / "own.npy", kernels.Gaussian(1.0).gram(np.arange(6.0)[:, None]))

@@ -127,6 +127,7 @@ READING: dict[str, Callable[[str], list[str]]] = {
     "summary": lambda data: ["summary", "plain.lineal", data, "--errors", "HC3"],
     "separable": lambda data: ["separable", data, "--target", "y", "-o", "out.json"],
     "trace": lambda data: ["trace", data, "--target", "y", "-o", "out.csv"],
+    "kernel": lambda data: ["kernel", data, "--kernel", "rbf:1", "--check", "-o", "out.npy"],
     "stack": lambda data: ["stack", "good.toml", data, "-o", "out"],
     "stack, recipe": lambda data: ["stack", data, "good.csv", "-o", "out"],
     "predict, model": lambda data: ["predict", data, "good.csv", "-o", "out.csv"],

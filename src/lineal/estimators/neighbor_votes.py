@@ -206,8 +206,9 @@ class KNeighborsRegressor(RegressorMixin, _Voting):  # type: ignore[misc]
         return predicted[:, 0] if self._flat else predicted
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R^2, the share of y's variance that the predictions explain."""
-        return float(super().score(X, y if y is None else real(y, "y"), sample_weight))
+        """Return R^2, the share of y's variance that the predictions explain; where their squares overflow, -inf."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(super().score(X, y if y is None else real(y, "y"), sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
