@@ -34,6 +34,22 @@ class KindError(InputError, TypeError):
     """
 
 
+class PointError(InputError):
+    """One of many texts or trees that cannot be used: its ``place``, from 0, and ``words`` on it.
+
+    >>> str(PointError("X[3]", 3, "is no tree.")), str(PointError("X[3]", 3, "is no tree.").at("row 4"))
+    ('X[3] is no tree.', 'row 4 is no tree.')
+    """
+
+    def __init__(self, name: str, place: int, words: str) -> None:
+        super().__init__(f"{name} {words}")
+        self.place, self.words = place, words
+
+    def at(self, name: str) -> PointError:
+        """Return the same with another name of the point."""
+        return PointError(name, self.place, self.words)
+
+
 class ModelFileError(LinealError, ValueError):
     """A model file that is damaged, hostile or from another version.
 

@@ -142,6 +142,9 @@ def compare(
         target, formula, poly, weight=weight, offset=offset, drop=drop, types=types, text=text, max_levels=max_levels,
         missing=missing, positive=positive, na=na,
     )  # fmt: skip
+    methods = [request.model.method for request in requests.values()]
+    if methods and all(method is not None and method.verbatim for method in methods):
+        shapes = [(words, roles.read_by(methods[0])) for words, roles in shapes]
     wanted: Wanted = next(iter(kinds), "auto")
     dataset = beforehand(deadline, lambda: gather(data, shapes[0][1], wanted, parts, test))
     classes = dataset.target.kind == "classes"

@@ -70,14 +70,15 @@ def lineal(context: click.Context) -> None:
     show_default=True,
     help="auto (looks at the target), linear, ridge, logistic, huber[:T], absolute, median, quantile:Q, poisson, svm, "
     "squared-hinge, sparsemax, bayes[:noise=V,prior=V], zero-one, knn:K, knn:auto or perceptron[:VARIANT] (plain, averaged, "
-    "pocket). linear has no penalty unless --penalty is given. kernel-ridge, svm-rbf, kernel-logistic and "
-    "kernel-perceptron compare rows by a --kernel.",
+    "pocket). linear has no penalty unless --penalty is given. kernel-ridge, kernel-svm (svm-rbf), "
+    "kernel-logistic and kernel-perceptron compare rows, texts or trees by a --kernel; with one, svm is kernel-svm.",
 )
 @click.option(
     "--kernel",
     metavar="NAME",
-    help="Of a kernel machine: rbf:WIDTH (rbf:auto unless given), poly:DEGREE, laplacian:GAMMA or linear; columns are "
-    "standardized. After a semicolon strength=V, else it is chosen on held-out rows.",
+    help="Of a kernel machine: rbf:WIDTH (rbf:auto unless given), poly:DEGREE, laplacian:GAMMA or linear of standardized "
+    "columns; string:ssk,LENGTH,DECAY, spectrum:LENGTH or tree:DECAY, normalized, of the only column or the one with --types "
+    "COL=verbatim. After a semicolon strength=V, else it is chosen on held-out rows.",
 )
 @click.option(
     "--penalty",

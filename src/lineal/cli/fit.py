@@ -97,8 +97,9 @@ def _with_kernel(options: dict[str, Any], kernel: str | None) -> dict[str, Any]:
     if kernel is None:
         return options
     model = str(options["model"])
+    model = "kernel-svm" if model == "svm" else model
     if model not in kernel_machines.NAMES:
-        machines = ", ".join(kernel_machines.NAMES)
+        machines = ", ".join(("svm", *kernel_machines.NAMES))
         raise InputError(f"--kernel has no effect on --model {model}; it is for {machines}, typed without a colon.")
     return {**options, "model": f"{model}:{kernel}"}
 

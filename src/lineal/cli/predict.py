@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from lineal.cli.output import JsonLines, apart, sink, table_file
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
 from lineal.designs.design import Design
-from lineal.errors import InputError
+from lineal.errors import InputError, PointError
 from lineal.features.encoder import Encoder, needed, require
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
@@ -29,6 +30,7 @@ from lineal.multiclass.committee import Committee
 from lineal.tables.arrow import from_numpy, from_texts
 from lineal.tables.marked import marked
 from lineal.tables.table import Table
+from lineal.tables.tabular import RowNumbers
 
 
 @dataclass
@@ -121,24 +123,34 @@ def predictions(
             part = encoder.part(batch, table, rows)
             seen.unknown.update(part.unknown)
             design = encoder.design(len(rows), part.numbers, part.codes, part.texts)
-        offset = None if column is None else needed(batch, column, "offset", table, rows).reshape(-1, 1)
-        arrays: dict[str, Any] = {}
-        if isinstance(model, Committee):
-            decoding = model.decode(design, offset)
-            labels = decoding.labels
-            seen.ties += int(decoding.ties.sum())
-        elif rule is None:
-            labels = model.predict(design, offset)
-        else:
-            decision = model.decided(rule, design, offset)
-            labels = decision.labels
-        if labels.ndim == 1:
-            arrays["prediction"] = labels
-        else:
-            arrays.update({f"prediction={name}": labels[:, k] for k, name in enumerate(model.target.names or ())})
-        arrays.update({} if rule is None or rule.given == "threshold" else {"expected_cost": decision.expected})
-        arrays |= _more(model, design, offset, level=level, proba=proba, score=score)
+        with placed(table, rows):
+            offset = None if column is None else needed(batch, column, "offset", table, rows).reshape(-1, 1)
+            arrays: dict[str, Any] = {}
+            if isinstance(model, Committee):
+                decoding = model.decode(design, offset)
+                labels = decoding.labels
+                seen.ties += int(decoding.ties.sum())
+            elif rule is None:
+                labels = model.predict(design, offset)
+            else:
+                decision = model.decided(rule, design, offset)
+                labels = decision.labels
+            if labels.ndim == 1:
+                arrays["prediction"] = labels
+            else:
+                arrays.update({f"prediction={name}": labels[:, k] for k, name in enumerate(model.target.names or ())})
+            arrays.update({} if rule is None or rule.given == "threshold" else {"expected_cost": decision.expected})
+            arrays |= _more(model, design, offset, level=level, proba=proba, score=score)
         yield pa.RecordBatch.from_pydict({name: _arrow(values) for name, values in arrays.items()})
+
+
+@contextmanager
+def placed(table: Table, rows: RowNumbers) -> Iterator[None]:
+    """Let a sentence about one of these rows say which row of the table it is."""
+    try:
+        yield
+    except PointError as error:
+        raise error.at(f"the text in {table.place(int(rows[error.place]))} of {table.origin}") from None
 
 
 def _more(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.errors import InputError
+from lineal.errors import InputError, PointError
 from lineal.ground.arrays import Array
 from lineal.ground.inputs import absent, shown
 from lineal.ground.records import dataclass
@@ -60,9 +60,11 @@ class Trees(Points):
             reason, tree, place = forest.fault
             text = self.values[tree]
             at = len(text.encode(errors="surrogatepass")[:place].decode(errors="ignore"))
-            raise InputError(
-                f"{self.name}[{tree}] is no tree in brackets: {FAULTS[reason]}, at character {at + 1} of "
-                f"{shown(text)}; write (label child child ...), a child a tree or a word."
+            raise PointError(
+                f"{self.name}[{tree}]",
+                tree,
+                f"is no tree in brackets: {FAULTS[reason]}, at character {at + 1} of {shown(text)}; write (label child child "
+                "...), a child a tree or a word.",
             )
         return forest
 

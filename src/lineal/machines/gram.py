@@ -128,6 +128,32 @@ class KernelGram(Gram):
         if 8 * self.size**2 > MAX_WHOLE_BYTES:
             raise InputError(
                 f"the kernel matrix of {self.size} rows takes {8e-9 * self.size**2:.0f} GB; use fewer rows, or a linear model "
-                "of an approximate feature map."
+                "of the columns of lineal.Nystroem."
             )
         return self.kernel.gram(self.points)
+
+
+class KeptGram(KernelGram):
+    """The matrix of a kernel whose entries take long, made once.
+
+    >>> from lineal.kernels import Spectrum
+    >>> gram = KeptGram(Spectrum(1), Spectrum(1).points(["ab", "b"]))
+    >>> gram.rows(np.array([1])).tolist(), gram.whole() is gram.whole()
+    ([[1.0, 1.0]], True)
+    """
+
+    def __init__(self, kernel: Kernel, points: Points) -> None:
+        super().__init__(kernel, points)
+        self._matrix = super().whole()
+
+    def rows(self, index: Index) -> Array:
+        """Return some rows."""
+        return np.asarray(self._matrix[index])
+
+    def block(self, rows: Index, columns: Index) -> Array:
+        """Return the entries of some rows and columns."""
+        return np.asarray(self._matrix[np.ix_(rows, columns)])
+
+    def whole(self) -> Array:
+        """Return the matrix."""
+        return self._matrix

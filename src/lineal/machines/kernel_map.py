@@ -55,7 +55,7 @@ class KernelMap(FeatureMap):
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns: the kernel with which training row."""
-        return tuple(f"k(x, row {number})" for number in self.numbers)
+        return columns_of(self.numbers)
 
     def phi(self, inputs: Array | csr_array) -> Array:
         """Return the kernel of some rows with those that are kept."""
@@ -86,16 +86,13 @@ class KernelMap(FeatureMap):
         """Return the map of a model file, every member checked."""
         if set(parameters) != MEMBERS:
             raise ModelFileError(f"feature_map must have the members {sorted(MEMBERS)}.")
-        numbers, inputs, strength = (parameters[name] for name in ("numbers", "inputs", "strength"))
-        if not (isinstance(numbers, list) and all(type(one) is int and one >= 0 for one in numbers)):
-            raise ModelFileError("feature_map.numbers must be a list of row numbers.")
-        if any(one >= other for one, other in pairwise(numbers)):
-            raise ModelFileError("feature_map.numbers must increase.")
+        numbers, strength = checked(parameters["numbers"], parameters["strength"])
+        inputs = parameters["inputs"]
         if not (isinstance(inputs, list) and all(isinstance(one, str) for one in inputs)):
             raise ModelFileError("feature_map.inputs must be a list of names.")
-        if not (isinstance(strength, int | float) and math.isfinite(strength) and strength >= 0):
-            raise ModelFileError("feature_map.strength must be a finite number of at least 0.")
         known = kernels.from_dict(parameters["kernel"])
+        if known.takes in ("sequences", "trees"):
+            raise ModelFileError(f"feature_map.kernel is a {known.label}, which compares no rows of numbers.")
         center, spread = arrays.get("center"), arrays.get("spread")
         plain = {name: array for name, array in arrays.items() if name not in ("center", "spread")}
         if (center is None) != (spread is None):
@@ -108,7 +105,7 @@ class KernelMap(FeatureMap):
         if spread is not None and not np.all(spread > 0.0):
             raise ModelFileError("map.spread must be above 0.")
         rows = _rows(plain, len(numbers), len(inputs))
-        return cls(known, rows, tuple(numbers), tuple(inputs), float(strength), center, spread)
+        return cls(known, rows, numbers, tuple(inputs), strength, center, spread)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the kernel and how many rows are kept."""
@@ -124,13 +121,56 @@ class KernelMap(FeatureMap):
     @property
     def objective(self) -> str:
         """What is minimized."""
-        return f"(1/S) sum s loss + ({self.strength:.6g} / 2) |f|^2, f = sum_i a_i k(x_i, .), |f|^2 = a'K a"
+        return minimized(self.strength)
 
     @property
     def holds(self) -> str:
         """Say that rows of the training data are in the file."""
-        kept = len(self.numbers)
-        return f"The file holds {kept} training row{'s' * (kept != 1)} as they are: the support vectors are rows of the data."
+        return held(len(self.numbers))
+
+
+def columns_of(numbers: tuple[int, ...]) -> tuple[str, ...]:
+    """Return names of the columns: the kernel with which training row.
+
+    >>> columns_of((0, 4))
+    ('k(x, row 0)', 'k(x, row 4)')
+    """
+    return tuple(f"k(x, row {number})" for number in numbers)
+
+
+def minimized(strength: float) -> str:
+    """Return what a kernel machine minimizes.
+
+    >>> minimized(0.5)
+    "(1/S) sum s loss + (0.5 / 2) |f|^2, f = sum_i a_i k(x_i, .), |f|^2 = a'K a"
+    """
+    return f"(1/S) sum s loss + ({strength:.6g} / 2) |f|^2, f = sum_i a_i k(x_i, .), |f|^2 = a'K a"
+
+
+def held(kept: int) -> str:
+    """Return what a file holds of the training rows.
+
+    >>> held(1)
+    'The file holds 1 training row as they are: the support vectors are rows of the data.'
+    """
+    return (
+        f"The file holds {kept} training row{'s' * (kept != 1)} as they are: the support vectors are rows of the data."
+    )
+
+
+def checked(numbers: Any, strength: Any) -> tuple[tuple[int, ...], float]:
+    """Return the numbers of rows and the strength of a model file, or a ModelFileError.
+
+    >>> checked([0, 2], 1)
+    ((0, 2), 1.0)
+    """
+    if not (isinstance(numbers, list) and all(type(one) is int and one >= 0 for one in numbers)):
+        raise ModelFileError("feature_map.numbers must be a list of row numbers.")
+    if any(one >= other for one, other in pairwise(numbers)):
+        raise ModelFileError("feature_map.numbers must increase.")
+    if not (isinstance(strength, int | float) and math.isfinite(strength) and strength >= 0):
+        raise ModelFileError("feature_map.strength must be a finite number of at least 0.")
+    return tuple(numbers), float(strength)
 
 
 def _dense(inputs: Array | csr_array) -> Array:

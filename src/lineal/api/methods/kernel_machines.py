@@ -1,7 +1,8 @@
-"""Kernel machines on tables, with any kernel of rows: ridge, support vectors, logistic regression, the perceptron.
+"""Kernel machines on tables, with any kernel of rows, texts or trees: ridge, support vectors, logistic, the perceptron.
 
-Columns are standardized before the kernel compares rows. What is left out, or ``auto``, is chosen on a fifth of the training
-rows that a first fit does not see: the width of the Gaussian kernel among multiples of the median distance, and the strength.
+Columns are standardized before the kernel compares rows; kernels of texts and trees read one column as it is, and are
+normalized, since they grow with the length. What is left out, or ``auto``, is chosen on a fifth of the training rows that a
+first fit does not see: the width of the Gaussian kernel among multiples of the median distance, and the strength.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
@@ -20,17 +20,19 @@ from lineal.api.methods.method import MapFit, Method, Wanted
 from lineal.certify.span import prove
 from lineal.certify.span_words import judge
 from lineal.errors import InputError
+from lineal.features.terms import Verbatim
 from lineal.ground.deadline import LATE, in_time
 from lineal.ground.records import dataclass
-from lineal.kernels import Gaussian, Kernel
+from lineal.kernels import Gaussian, Kernel, Points
 from lineal.losses import Hinge, Logistic, Softmax, Squared
 from lineal.losses import Perceptron as Criterion
 from lineal.losses.loss import Loss
 from lineal.machines import perceptron, ridge, support_fit
-from lineal.machines.gram import KernelGram
+from lineal.machines.gram import KeptGram, KernelGram
 from lineal.machines.kernel_map import KernelMap
 from lineal.machines.logistic import Newton
-from lineal.model.feature_map import inputs
+from lineal.machines.text_map import TextKernelMap, points_of
+from lineal.model.feature_map import inputs, texts
 from lineal.model.verdict import Verdict
 from lineal.penalties import NoPenalty
 from lineal.problem.span import SpanProblem
@@ -50,17 +52,20 @@ WIDTHS: Final = (0.25, 0.5, 1.0, 2.0)
 TRIED_MAX_ROWS: Final = 1500
 """Of more rows, a sample is enough to choose a width and a strength: a try is a fit."""
 
+KEPT_MAX_ROWS: Final = 10_000
+"""Up to so many rows (800 MB) the matrix of texts or trees is made once and kept."""
+
 
 class Rows(NamedTuple):
-    """Standardized rows with their targets and weights."""
+    """Standardized rows, texts or trees with their targets and weights."""
 
-    x: Array
+    points: Points
     y: Array
     weight: Array
 
     def some(self, index: npt.NDArray[np.intp]) -> Rows:
         """Return some of them."""
-        return Rows(self.x[index], self.y[index], self.weight[index])
+        return Rows(self.points.take(index), self.y[index], self.weight[index])
 
 
 class Machine(NamedTuple):
@@ -84,22 +89,20 @@ class KernelMethod(Method):
 
     @classmethod
     def read(cls, text: str, rest: str | None) -> Self:
-        """Return the method with its kernel, and after a semicolon its strength."""
-        spelled, semicolon, tail = (rest or "").partition(";")
+        """Return the method with its kernel, and after semicolons its strength, and whether the kernel is normalized."""
+        spelled, *tail = (rest or "").split(";")
         kernel = None if spelled in ("", "rbf", "rbf:auto") else kernels.read(spelled)
-        if kernel is not None and (kernel.takes != "rows" or not kernel.saved):
-            raise InputError(f"the model is {text!r}, but {kernel.name} does not compare rows of numbers.")
+        if kernel is not None and (kernel.takes not in ("rows", "sequences", "trees") or not kernel.saved):
+            raise InputError(f"the model is {text!r}, but {kernel.name} does not compare rows, texts or trees.")
         if kernel is not None and not kernel.mercer:
             raise InputError(
                 f"the model is {text!r}, but the {kernel.label} is not positive semi-definite, so that nothing could be proven "
                 "of the fit; use another kernel."
             )
-        if not semicolon:
-            return cls(kernel)
-        name, _, number = tail.partition("=")
-        if not cls.strong or name.strip() != "strength":
-            raise InputError(f"the model is {text!r}; it is spelled {' or '.join(cls.spellings)}.")
-        if number.strip() == "auto":
+        options = _options(text, tail, ("strength", "normalized") if cls.strong else ("normalized",), cls.spellings)
+        kernel = _scaled(text, kernel, options.get("normalized"))
+        number = options.get("strength", "auto")
+        if number == "auto":
             return cls(kernel)
         try:
             strength = float(number)
@@ -109,21 +112,40 @@ class KernelMethod(Method):
             raise InputError(f"the model is {text!r}; its strength must be a number above 0, or auto.")
         return cls(kernel, strength)
 
+    @property
+    def verbatim(self) -> bool:
+        """Whether the kernel compares texts or trees."""
+        return self.kernel is not None and self.kernel.takes != "rows"
+
     def fit(self, dataset: Dataset, run: Run) -> tuple[MapFit, Loss, Mapping[str, Any]]:
         """Choose what is to be chosen, fit all rows, and keep those whose coefficient is not zero."""
         source = dataset.train
-        parts = source.collect(lambda block: (_plain(inputs(block.design)), block.y, block.weights))
-        x, y, weight = (np.concatenate([part[k] for part in parts]) for k in range(3))
+        column = _text_column(dataset) if self.verbatim else ""
+        read = texts if self.verbatim else _plain
+        parts = source.collect(lambda block: (read(inputs(block.design)), block.y, block.weights))
+        y, weight = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
         loss = self.loss(dataset)
-        center, spread = x.mean(axis=0), x.std(axis=0)
-        spread = np.where(spread > 0.0, spread, 1.0)
-        rows = Rows((x - center) / spread, y, weight)
         ones = source.columns[:1] == ("(intercept)",)
-        kernel, strength, chosen = self._chosen(rows, loss, run, ones)
-        found = self.machine(_gram(kernel, rows.x), rows, loss, strength, run, ones)
-        kept = np.flatnonzero(np.any(found.coef != 0.0, axis=1))
         names = tuple(source.columns[1:] if ones else source.columns)
-        made = KernelMap(kernel, rows.x[kept], tuple(kept.tolist()), names, strength, center, spread)
+        made: KernelMap | TextKernelMap
+        if self.verbatim:
+            assert self.kernel is not None
+            points = points_of(self.kernel, [cell for part in parts for cell in part[0]], f"{column} of training row")
+        else:
+            x = np.concatenate([part[0] for part in parts])
+            center, spread = x.mean(axis=0), x.std(axis=0)
+            spread = np.where(spread > 0.0, spread, 1.0)
+            points = kernels.Linear().points((x - center) / spread)
+        rows = Rows(points, y, weight)
+        kernel, strength, chosen = self._chosen(rows, loss, run, ones)
+        gram = _kept(kernel, points) if self.verbatim else KernelGram(kernel, kernel.points(points))
+        found = self.machine(gram, rows, loss, strength, run, ones)
+        kept = np.flatnonzero(np.any(found.coef != 0.0, axis=1))
+        numbers = tuple(kept.tolist())
+        if self.verbatim:
+            made = TextKernelMap(kernel, points.take(kept), numbers, column, len(names), strength)
+        else:
+            made = KernelMap(kernel, points.values[kept], numbers, names, strength, center, spread)
         coef = np.vstack([found.intercept, found.coef[kept]]) if ones else found.coef[kept]
         report = {"model": self.title, **({"kernel_chosen": chosen} if chosen else {})}
         reason = chosen or "asked for"
@@ -133,7 +155,7 @@ class KernelMethod(Method):
         """Return the kernel and the strength, tried on rows that the fit of a try does not see, and words on that."""
         rng = np.random.default_rng(run.seed)
         order = rng.permutation(len(rows.y))[:TRIED_MAX_ROWS]
-        candidates: list[Kernel] = [self.kernel] if self.kernel is not None else _widths(rows.x[order])
+        candidates: list[Kernel] = [self.kernel] if self.kernel is not None else _widths(rows.points.values[order])
         strengths = [self.strength] if self.strength is not None else (list(STRENGTHS) if self.strong else [0.0])
         if len(candidates) * len(strengths) == 1:
             return candidates[0], strengths[0], ""
@@ -142,22 +164,21 @@ class KernelMethod(Method):
         if not len(seen.y) or (loss.of_classes() and len(np.unique(seen.y)) < len(np.unique(rows.y))):
             return candidates[len(candidates) // 2], strengths[len(strengths) // 2], "too few rows to choose on"
         best = (np.inf, candidates[0], strengths[0])
-        for kernel, strength in product(candidates, strengths):
-            trial = partial(self._tried, seen, held, loss, kernel, strength, run, ones)
-            made: float | None = in_time(run.deadline, trial, _late)
-            if made is None:
-                break
-            if made < best[0]:
-                best = (made, kernel, strength)
+        for kernel in candidates:
+            grams: Grams | None = in_time(run.deadline, partial(_grams, kernel, seen, held), _late)
+            for strength in strengths if grams is not None else ():
+                assert grams is not None
+                trial = partial(self._tried, grams, seen, held, loss, strength, run, ones)
+                made: float | None = in_time(run.deadline, trial, _late)
+                if made is not None and made < best[0]:
+                    best = (made, kernel, strength)
         words = f"kernel {best[1].spelled()}" + (f", strength {best[2]:g}" if self.strong else "")
         return best[1], best[2], f"{words}: the best on {len(held.y)} rows held out"
 
-    def _tried(
-        self, seen: Rows, held: Rows, loss: Loss, kernel: Kernel, strength: float, run: Run, ones: bool
-    ) -> float:
+    def _tried(self, grams: Grams, seen: Rows, held: Rows, loss: Loss, strength: float, run: Run, ones: bool) -> float:
         """Return the mean loss on held-out rows of a fit to the others."""
-        found = self.machine(_gram(kernel, seen.x), seen, loss, strength, run, ones)
-        eta = kernel.gram(held.x, seen.x) @ found.coef + found.intercept
+        found = self.machine(grams.seen, seen, loss, strength, run, ones)
+        eta = grams.held @ found.coef + found.intercept
         if loss.decides:
             return float(held.weight @ (loss.decide(eta) != held.y[:, 0]) / held.weight.sum())
         return float(held.weight @ loss.value(held.y, eta) / held.weight.sum())
@@ -203,18 +224,27 @@ class SvmRbf(KernelMethod):
 
     def loss(self, dataset: Dataset) -> Loss:
         """Return hinge loss, for two classes."""
-        _two(dataset, "svm-rbf decides between two classes, and the target has {}; use kernel-logistic, or svm.")
+        other = "kernel-logistic" if self.verbatim else "kernel-logistic, or svm"
+        _two(dataset, f"{self.name} decides between two classes, and the target has {{}}; use {other}.")
         return Hinge()
 
     def machine(self, gram: KernelGram, rows: Rows, loss: Loss, strength: float, run: Run, ones: bool) -> Machine:
         """Move pairs of coefficients."""
         if not ones:
-            raise InputError("svm-rbf needs an intercept; leave it in the formula.")
+            raise InputError(f"{self.name} needs an intercept; leave it in the formula.")
         plan = support_fit.Plan(run.tol, 200.0, None, run.deadline)
         found = support_fit.fit(
             gram, loss, rows.y[:, 0], rows.weight, 1.0 / (strength * float(rows.weight.sum())), plan
         )
         return Machine(found.coef, found.intercept, found.verdict, "pairs")
+
+
+@dataclass(frozen=True)
+class KernelSvm(SvmRbf):
+    """The same by a name that fits every kernel."""
+
+    name: ClassVar[str] = "kernel-svm"
+    spellings: ClassVar[tuple[str, ...]] = ("kernel-svm", "kernel-svm:KERNEL;strength=V")
 
 
 @dataclass(frozen=True)
@@ -265,15 +295,68 @@ class KernelPerceptronMethod(KernelMethod):
         return Machine(found.coef, np.zeros(loss.outputs), perceptron.judge(gram, codes, found), "perceptron")
 
 
-ALL: Final[tuple[type[KernelMethod], ...]] = (KernelRidgeMethod, SvmRbf, KernelLogistic, KernelPerceptronMethod)
+ALL: Final[tuple[type[KernelMethod], ...]] = (
+    KernelRidgeMethod,
+    SvmRbf,
+    KernelSvm,
+    KernelLogistic,
+    KernelPerceptronMethod,
+)
 """The kernel machines."""
 
 NAMES: Final = tuple(kind.name for kind in ALL)
 """Their words."""
 
 
-def _gram(kernel: Kernel, x: Array) -> KernelGram:
-    return KernelGram(kernel, kernel.points(x))
+class Grams(NamedTuple):
+    """The matrix of the rows that a try sees, and that of those held out with them: the same for all strengths."""
+
+    seen: KernelGram
+    held: Array
+
+
+def _grams(kernel: Kernel, seen: Rows, held: Rows) -> Grams:
+    return Grams(_kept(kernel, seen.points), kernel.gram(held.points, seen.points))
+
+
+def _kept(kernel: Kernel, points: Points) -> KernelGram:
+    """Return a matrix that is made once where there is room, since entries of texts and trees take long."""
+    return (KeptGram if len(points) <= KEPT_MAX_ROWS else KernelGram)(kernel, kernel.points(points))
+
+
+def _options(text: str, tail: list[str], known: tuple[str, ...], spellings: tuple[str, ...]) -> dict[str, str]:
+    """Return what stands behind the semicolons, by name."""
+    options: dict[str, str] = {}
+    for word in tail:
+        name, _, value = (part.strip() for part in word.partition("="))
+        if name not in known or name in options:
+            raise InputError(f"the model is {text!r}; it is spelled {' or '.join(spellings)}.")
+        options[name] = value
+    return options
+
+
+def _scaled(text: str, kernel: Kernel | None, normalized: str | None) -> Kernel | None:
+    """Return a kernel of texts or trees normalized, unless it is so by itself or that is not wanted."""
+    of_rows = kernel is None or kernel.takes == "rows"
+    if normalized is not None and (of_rows or normalized not in ("yes", "no")):
+        raise InputError(
+            f"the model is {text!r}; normalized=no is for kernels of texts and trees, which are normalized without it; a kernel "
+            "of rows is written normalized(KERNEL) where that is meant."
+        )
+    parts = kernel.parts if isinstance(kernel, kernels.Sum | kernels.Product) else (kernel,)
+    alone = of_rows or normalized == "no" or all(isinstance(part, kernels.Normalized) for part in parts)
+    return kernel if kernel is None or alone else kernels.Normalized(kernel)
+
+
+def _text_column(dataset: Dataset) -> str:
+    """Return the column that is kept as it is."""
+    terms = () if dataset.encoder is None else dataset.encoder.terms
+    if len(terms) != 1 or not isinstance(terms[0], Verbatim):
+        raise InputError(
+            "a kernel of texts or trees compares one column of texts as they are, and here columns are numbers; give it a table "
+            "with such a column, by itself or beside models that read texts as they are, too."
+        )
+    return terms[0].column
 
 
 def _plain(x: Any) -> Array:
