@@ -199,7 +199,6 @@ MUTATIONS = {
     "more evidence": lambda meta, _: evidence(meta, seen=1),
     "the kind": lambda meta, _: meta["verdict"].update(kind="optimal", gap=0.0, relative_gap=0.0),
     "a reason": lambda meta, _: meta["verdict"].update(reason="it was interrupted"),
-    "the classes of the map": lambda meta, _: meta["feature_map"].update(classes=["spam", "ham"]),
     "the method": lambda meta, _: evidence(meta, method="perceptron"),
     "the priors, and the intercept with them": lambda meta, arrays: (
         evidence(meta, class_weight=[4.0, 6.0]),
@@ -213,14 +212,21 @@ OWN = {
         "a variance": lambda _, arrays: arrays.update({"map.variance": nudged(arrays["map.variance"], 1e-15)}),
         "a mean": lambda _, arrays: arrays.update({"map.mean": nudged(arrays["map.mean"], 2.3e-16)}),
         "the rest of a mean": lambda _, arrays: arrays.update({"map.low": nudged(arrays["map.low"], 1e-17)}),
+        "the classes of the map": lambda meta, _: meta["feature_map"].update(classes=["spam", "ham"]),
         "a marker": lambda meta, _: meta["feature_map"].update(markers=[-1]),
         "the share of the variance": lambda meta, _: evidence(meta, variance=1e-8),
     },
     "lda": {
-        "the center": lambda _, arrays: arrays.update({"map.center": arrays["map.center"] + 1e3}),
-        "a center between the means": lambda _, arrays: arrays.update(
-            {"map.center": nudged(arrays["map.center"], 0.05)}
+        "the center": lambda _, arrays: arrays.update(
+            center=arrays["center"] + np.r_[0.0, 1e3, 0.0 * arrays["center"][2:]]
         ),
+        "a center of the intercept": lambda _, arrays: arrays.update(center=nudged(arrays["center"], 0.05)),
+        "a center between the means": lambda _, arrays: arrays.update(
+            center=np.r_[arrays["center"][:1], nudged(arrays["center"][1:], 0.05)]
+        ),
+        "no center": lambda _, arrays: arrays.pop("center"),
+        "another method": lambda meta, _: evidence(meta, method="naive-bayes"),
+        "how covariances are pooled": lambda meta, _: evidence(meta, pooled="neither"),
         "the rank": lambda meta, _: evidence(meta, rank=3),
         "the shrinkage": lambda meta, _: evidence(meta, shrinkage=0.5),
     },

@@ -95,8 +95,8 @@ def fit_labels(
     names = dataset.target.names or ()
     asked: Sequence[tuple[str, View]] = [(name, Mark(number)) for number, name in enumerate(names)]
     members = reduce(dataset, asked, run, fit)
-    if any(member.feature_map is not None for member in members):
-        raise InputError(f"{members[0].heading} makes columns of training rows, others for each label; fit one label.")
+    if any(member.feature_map is not None or member.verdict.kind == "exact" for member in members):
+        raise InputError(f"{members[0].heading} is made of its training rows, others for each label; fit one label.")
     moments, variance = _surveyed(dataset)
     place, first = worst([member.verdict for member in members]), members[0]
     several = "1 label, with" if len(names) == 1 else f"{len(names)} labels, each with"

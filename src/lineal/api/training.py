@@ -285,7 +285,8 @@ def _labeled(dataset: Dataset, request: Request, run: Run) -> Model:
 
 def _score(dataset: Dataset, loss: Loss, fitted: Fit | MapFit) -> Score:
     """Return how the coefficients of a fit are measured."""
-    through = fitted.feature_map.scores if isinstance(fitted, MapFit) else None
+    feature_map = fitted.feature_map if isinstance(fitted, MapFit) else None
+    through = None if feature_map is None else feature_map.scores
     classes = dataset.target.kind == "classes"
     return Score(loss, fitted.coef, classes, center=fitted.arrays.get("center"), through=through)
 

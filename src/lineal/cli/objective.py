@@ -21,6 +21,8 @@ def objective(model: Model) -> str:
     """Return the minimised function in full, with its numbers."""
     if model.feature_map is not None:
         return model.feature_map.objective
+    if model.verdict.kind == "exact":
+        return "none: nothing is minimized"
     if procedure := model.loss.procedure():
         return f"none: {procedure}"
     return spelled(model.loss, model.target, model.roles, _penalty(model))

@@ -42,7 +42,7 @@ class CategoricalNB(Discrete):
     >>> import numpy as np
     >>> X, y = np.array([[0, 1], [1, 1], [2, 0]]), np.array(["a", "a", "b"])
     >>> CategoricalNB().fit(X, y).predict_proba([[2, 0]]).round(4).tolist()
-    [[0.2353, 0.7647]]
+    [[0.2308, 0.7692]]
     """
 
     alpha: Any = 1.0
@@ -106,6 +106,9 @@ class CategoricalNB(Discrete):
         each = np.broadcast_to(alpha, self.n_features_in_)
         self._found = [multinomial(count, float(own)) for count, own in zip(self.category_count_, each, strict=True)]
         self.feature_log_prob_ = [found.log for found in self._found]
+
+    def _stated(self) -> dict[str, object]:
+        return {**super()._stated(), "categories": self.n_categories_.tolist()}
 
     def _linear(self) -> tuple[Array, Array]:
         return np.hstack(self.feature_log_prob_), self.class_log_prior_

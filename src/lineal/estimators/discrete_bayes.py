@@ -12,7 +12,7 @@ import numpy as np
 from lineal.designs import as_design
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
-from lineal.estimators.generative import Stream, given_prior
+from lineal.estimators.generative import Stream, given_prior, refuse_edited
 from lineal.estimators.labels import Codes
 from lineal.estimators.parameters import flag, number
 from lineal.generative.class_sums import ClassSums, class_sums
@@ -110,10 +110,26 @@ class Discrete(Stream):
     @property
     def model_(self) -> Model:  # type: ignore[override]
         """The same classifier as a lineal Model, to save, to show and to predict with."""
+        self._check_unedited()
         return self._linear_model(self.coef_, self.intercept_, self._columns(), self._sums)
 
     def _columns(self) -> tuple[str, ...]:
         return self._names()
+
+    def _check_unedited(self) -> None:
+        """Refuse log-probabilities that somebody has changed."""
+
+    def _stated(self) -> dict[str, object]:
+        alpha = self._alpha(None)
+        smoothing = alpha if isinstance(alpha, float) else alpha.tolist()
+        return {"method": type(self).__name__.removesuffix("NB").lower(), "alpha": smoothing, **self._given_prior()}
+
+    def _given_prior(self) -> dict[str, object]:
+        """Return the probabilities of the classes that were not counted."""
+        classes = len(self.classes_)
+        if self.class_prior is not None:
+            return {"prior": given_prior("class_prior", self.class_prior, classes, scaled=True).tolist()}
+        return {} if self.fit_prior else {"prior": [1.0 / classes] * classes}
 
 
 def _difference(values: Array) -> Array:
@@ -138,6 +154,9 @@ class _Words(Discrete):
 
     def _prior(self) -> Array:
         return self.class_log_prior_
+
+    def _check_unedited(self) -> None:
+        refuse_edited(self.feature_log_prob_ is not self._found.log, "feature_log_prob_")
 
     def _linear(self) -> tuple[Array, Array]:
         return self.feature_log_prob_, self._prior()
@@ -171,7 +190,7 @@ class MultinomialNB(_Words):
     >>> model.verdict_.sentence
     'Exact: counted from 3 rows of 2 classes; nothing was optimized.'
     >>> model.predict_proba([[1, 0, 0]]).round(4).tolist()
-    [[0.1228, 0.8772]]
+    [[0.1273, 0.8727]]
     """
 
     alpha: Any = 1.0
@@ -221,6 +240,12 @@ class ComplementNB(_Words):
         self.feature_all_ = np.sum(count, axis=0)
         return complement(count, alpha, norm=self.norm)
 
+    def _stated(self) -> dict[str, object]:
+        return {**super()._stated(), "norm": self.norm}
+
+    def _given_prior(self) -> dict[str, object]:
+        return super()._given_prior() if len(self.classes_) == 1 else {}
+
     def _prior(self) -> Array:
         return self.class_log_prior_ if len(self.classes_) == 1 else np.zeros(len(self.classes_))
 
@@ -246,7 +271,7 @@ class BernoulliNB(Discrete):
     >>> import numpy as np
     >>> X, y = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1]]), np.array(["spam", "spam", "ham"])
     >>> BernoulliNB().fit(X, y).predict_proba([[1, 0, 0]]).round(4).tolist()
-    [[0.0816, 0.9184]]
+    [[0.0618, 0.9382]]
     """
 
     alpha: Any = 1.0
@@ -275,7 +300,22 @@ class BernoulliNB(Discrete):
             )
         return X
 
+    def _count(self, X: Any, codes: Codes, weight: Array | None) -> ClassSums:
+        events = self._events(X)
+        cells, made = (X.data, events.data) if is_sparse(X) else (X, events)
+        self._marks_now = bool((cells == made).all())
+        return class_sums(self._source(events, codes, weight), len(self.classes_))
+
+    def _added(self, found: ClassSums) -> ClassSums:
+        self._marks_now = self._marks and self._marks_now
+        return super()._added(found)
+
+    def _columns(self) -> tuple[str, ...]:
+        """Return what the Model's columns are called: where X held other numbers than 0 and 1, they are what is above."""
+        return self._names() if self._marks else tuple(f"{name} > {self.binarize:g}" for name in self._names())
+
     def _conclude_columns(self) -> None:
+        self._marks = self._marks_now
         self.feature_count_ = self._sums.sums.values()
         self._pair = bernoulli(self.feature_count_, self.class_count_, self._alpha(self.feature_count_.shape[1]))
         self.feature_log_prob_ = self._pair[0].log

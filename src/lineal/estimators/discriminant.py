@@ -63,6 +63,18 @@ class Discriminant(Generative):
             return np.asarray(weight / np.sum(weight))
         return given_prior("priors", self.priors, len(weight), scaled=True)
 
+    def _stated(self) -> dict[str, object]:
+        shrinkage = -1.0 if self.shrinkage == "auto" else float(self.shrinkage or 0.0)
+        return {"shrinkage": shrinkage, **({} if self.priors is None else {"prior": self.priors_.tolist()})}
+
+    def _check_known(self) -> None:
+        """Refuse a Model whose covariance nobody could compute again."""
+        if self.covariance_estimator is not None:
+            raise InputError(
+                f"the covariance is that of {type(self.covariance_estimator).__name__}, which a model file cannot state so that "
+                "it is checked; fit with shrinkage in place of covariance_estimator."
+            )
+
     def _estimated(self, X: Any, codes: Codes, k: int | None) -> Array:
         """Return the covariance that the given estimator finds for one class, or for all rows."""
         rows = X if k is None else X[codes == k]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.estimators.generative import Stream, given_prior
+from lineal.estimators.generative import Stream, given_prior, refuse_edited
 from lineal.estimators.labels import Codes
 from lineal.estimators.parameters import number
 from lineal.generative.class_densities import ClassDensities
@@ -55,6 +55,7 @@ class GaussianNB(Stream):
         self.class_count_, self.theta_, self._rest = found.weight, found.mean.copy(), (found.mean, found.low)
         self.epsilon_ = float(self.var_smoothing * np.max(found.spread, initial=0.0))
         self.var_ = found.variance + self.epsilon_
+        self._variance = self.var_.copy()
         prior = given_prior("priors", self.priors, len(self.classes_)) if self.priors is not None else None
         self.class_prior_ = self.class_count_ / np.sum(self.class_count_) if prior is None else prior
         flat = (self.var_ == 0.0) & (found.spread > 0.0) & (self.class_count_ > 0.0)[:, None]
@@ -65,6 +66,10 @@ class GaussianNB(Stream):
                 "would be infinite; give var_smoothing above 0, such as 1e-9."
             )
         self.verdict_ = self._counted(self._sums)
+
+    def _stated(self) -> dict[str, object]:
+        prior = {} if self.priors is None else {"prior": self.class_prior_.tolist()}
+        return {"method": "gaussian", "variance": float(self.var_smoothing), **prior}
 
     def _joint(self, X: Any) -> Joint:
         with np.errstate(divide="ignore"):
@@ -78,8 +83,9 @@ class GaussianNB(Stream):
     @property
     def model_(self) -> Model:  # type: ignore[override]
         """The same classifier as a lineal Model, to save, to show and to predict with."""
-        names = self._names()
-        low = self._rest[1] if np.array_equal(self.theta_, self._rest[0]) else np.zeros_like(self.theta_)
+        names, (mean, low) = self._names(), self._rest
+        refuse_edited(not np.array_equal(self.theta_, mean), "theta_")
+        refuse_edited(not np.array_equal(self.var_, self._variance), "var_")
         labels = tuple(map(str, self.classes_.tolist()))
         densities = ClassDensities(
             names, labels, tuple(range(len(names))), (-1,) * len(names), self.theta_, low, self.var_

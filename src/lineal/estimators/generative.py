@@ -110,12 +110,24 @@ class Generative(ClassifierMixin, Fitted):  # type: ignore[misc]
         """Return the rows as a source whose targets are the numbers of the classes."""
         return Memory(as_design(X, intercept=False), codes.astype(np.float64), weight)
 
+    @abstractmethod
+    def _stated(self) -> dict[str, object]:
+        """Return the method and its options, from which ``lineal verify`` makes the same of the rows."""
+
     def _counted(self, sums: ClassSums, more: str = "", **evidence: object) -> Verdict:
         """Return the verdict on what was counted."""
-        return counted(int(sums.rows.sum()), len(self.classes_), sums.weight.values(), more, **evidence)
+        own = {**self._stated(), **evidence}
+        return counted(int(sums.rows.sum()), len(self.classes_), sums.weight.values(), more, **own)
 
     def _linear_model(self, coef: Array, intercept: Array, names: tuple[str, ...], sums: ClassSums) -> Model:
         """Return scores ``X coef' + intercept`` (K outputs, or one of two classes) as a Model."""
+        if len(self.classes_) == 1:
+            raise InputError(
+                "there is one class, so a Model would have nothing to decide; fit to rows of two classes or more."
+            )
+        if not sums.rows.all():
+            label = self.classes_.tolist()[int(np.argmin(sums.rows))]
+            raise InputError(f"class {label!r} has no row yet, so nothing is known of it; go on with partial_fit.")
         stacked = np.vstack([intercept[None, :], coef.T])
         if not np.isfinite(stacked).all():
             raise InputError(
@@ -201,7 +213,13 @@ def counted(rows: int, classes: int, weight: Array, more: str = "", **evidence: 
     words = (
         f"counted from {rows:,} row{'' if rows == 1 else 's'} of {classes} class{'' if classes == 1 else 'es'}{more}"
     )
-    return exact(words, {"rows": rows, "class_weight": weight.tolist(), **evidence})
+    return exact(words, {"class_weight": weight.tolist(), **evidence})
+
+
+def refuse_edited(edited: bool, what: str) -> None:
+    """Refuse a Model of an estimator whose attributes are no longer what was counted."""
+    if edited:
+        raise InputError(f"{what} was changed after the fit, so a Model of it is not what was counted; fit again.")
 
 
 def given_prior(name: str, prior: Any, classes: int, *, scaled: bool = False) -> Array:

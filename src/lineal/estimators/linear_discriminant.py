@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from lineal.errors import InputError
 from lineal.estimators.discriminant import Discriminant, Groups
-from lineal.estimators.generative import counted
 from lineal.estimators.intake import blame, features
 from lineal.estimators.parameters import count, flag, number
 from lineal.generative.class_sums import class_sums
@@ -79,15 +78,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         center = np.asarray(self.priors_ @ self.means_)
         offsets = (found.mean - center) + found.low
         self._note_directions(X, found, offsets, whitening, tol)
-        transform = self.scalings_ if self.solver == "svd" else whitening.matrix
-        self._linear = Linear.of(offsets, center, transform, self.priors_)
+        self._linear = Linear.of(offsets, center, whitening.matrix, self.priors_)
         self._note_scores(whitening.matrix)
         self._sums = found.sums
         lost = X.shape[1] - whitening.rank
         more = (
             f"; {lost} direction{'s' if lost > 1 else ''} without variance within the classes left out" if lost else ""
         )
-        self.verdict_ = counted(int(found.sums.rows.sum()), classes, found.weight, more, rank=whitening.rank)
+        self.verdict_ = self._counted(found.sums, more, rank=whitening.rank)
         self._n_features_out = self._max_components
         return self
 
@@ -164,6 +162,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.coef_, self.intercept_ = np.ascontiguousarray(coef.T), intercept
         self._noted = self.coef_.copy(), self.intercept_.copy()
 
+    def _stated(self) -> dict[str, object]:
+        own = {"cut": float(self.tol) ** 2, "pooled": "rows"} if self.solver == "svd" else {}
+        return {"method": "lda", **super()._stated(), **own}
+
     def _joint(self, X: Any) -> Joint:
         x = np.asarray(X, dtype=np.float64)
         same = np.array_equal(self.coef_, self._noted[0]) and np.array_equal(self.intercept_, self._noted[1])
@@ -195,6 +197,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def model_(self) -> Model:  # type: ignore[override]
         """The same classifier as a lineal Model, to save, to show and to predict with."""
+        self._check_known()
         linear = self._linear
         pair = len(self.classes_) == 2
         coef = (linear.coef[:, 1:] - linear.coef[:, :1]) if pair else linear.coef

@@ -9,7 +9,6 @@ import numpy as np
 
 from lineal.errors import InputError
 from lineal.estimators.discriminant import Discriminant, Groups
-from lineal.estimators.generative import counted
 from lineal.estimators.parameters import flag, number
 from lineal.generative.class_densities import ClassDensities
 from lineal.generative.discriminant import Quadratic, Whitening
@@ -82,7 +81,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         self.scalings_ = [np.ascontiguousarray(values[::-1]) for values, _ in pairs]
         self.rotations_ = [np.ascontiguousarray(axes[:, ::-1]) for _, axes in pairs]
         self._sums = found.sums
-        self.verdict_ = counted(int(found.sums.rows.sum()), len(self.classes_), found.weight)
+        self.verdict_ = self._counted(found.sums)
         return self
 
     def _matrices(self, X: Any, found: Groups, share: float) -> Array:
@@ -102,6 +101,10 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             )
         return found
 
+    def _stated(self) -> dict[str, object]:
+        share = float(self.reg_param) if self.solver == "svd" else 0.0
+        return {"method": "qda", **super()._stated(), **({"reg_param": share} if share else {})}
+
     def _joint(self, X: Any) -> Joint:
         with np.errstate(divide="ignore"):
             prior = np.log(self.priors_)
@@ -115,6 +118,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     @property
     def model_(self) -> Model:  # type: ignore[override]
         """The same classifier as a lineal Model, to save, to show and to predict with."""
+        self._check_known()
         names, own = self._names(), self._quadratic
         matrices = np.array([one.matrix for one in own.whitening])
         sizes = np.array([one.log_determinant for one in own.whitening])

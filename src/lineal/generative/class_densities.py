@@ -30,7 +30,7 @@ class ClassDensities(FeatureMap):
     ``numbers`` (q,) are the places of the latter among the ``inputs``, names of all columns; ``markers`` (q,) the place of the
     column that says where a number is missing, which leaves it out of the density, or -1. Densities are normal, with
     ``mean + low`` (K, q) and either ``variance`` (K, q), columns being independent, or ``whitening`` (K, q, q), whose
-    ``log_determinant`` (K,) is that of the covariances. ``center`` is taken off the inputs that stay, if there is one.
+    ``log_determinant`` (K,) is that of the covariances.
     """
 
     inputs: tuple[str, ...]
@@ -42,7 +42,6 @@ class ClassDensities(FeatureMap):
     variance: Array | None = None
     whitening: Array | None = None
     log_determinant: Array | None = None
-    center: Array | None = None
 
     name: ClassVar[str] = "class-densities"
 
@@ -68,8 +67,7 @@ class ClassDensities(FeatureMap):
         first = int(design.starts_with_ones)
         parts: list[Design] = [Ones(design.shape[0])] if first else []
         if self.kept:
-            kept = picked(design, np.array(self.kept) + first)
-            parts.append(kept if self.center is None else Dense(kept.dense() - self.center))
+            parts.append(picked(design, np.array(self.kept) + first))
         if self.numbers:
             parts.append(Dense(self._densities(design, first)))
         return HStack(parts)
@@ -95,7 +93,7 @@ class ClassDensities(FeatureMap):
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the moments."""
-        names = ("mean", "low", "variance", "whitening", "log_determinant", "center")
+        names = ("mean", "low", "variance", "whitening", "log_determinant")
         known = {name: getattr(self, name) for name in names}
         return {name: np.ascontiguousarray(array) for name, array in known.items() if array is not None}
 
@@ -119,8 +117,6 @@ class ClassDensities(FeatureMap):
             shapes |= {"whitening": (*shape, len(numbers)), "log_determinant": shape[:1]}
         else:
             shapes |= {"variance": shape}
-        if "center" in arrays:
-            shapes |= {"center": (len(inputs) - len(numbers),)}
         _check_arrays(arrays, shapes)
         return cls(tuple(inputs), tuple(classes), tuple(numbers), tuple(markers), **arrays)
 

@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from lineal import container
 from lineal.errors import ModelFileError
+from lineal.verify.claims.ground import field
 from lineal.verify.claims.model import Claims, take_apart
 from lineal.verify.claims.training import training_problem
 from lineal.verify.evidence.labels import Labels, check_labels, shared_problem, take_labels
@@ -129,5 +130,6 @@ def _taken(
     if "feature_map" in meta:
         return take_mapped(meta, arrays)
     if "members" not in meta:
-        return take_apart(meta, arrays)
+        counted = field(meta, "verdict", dict).get("kind") == "exact"
+        return take_mapped(meta, arrays) if counted else take_apart(meta, arrays)
     return take_committee(meta, arrays) if "multiclass" in meta else take_labels(meta, arrays)

@@ -90,15 +90,11 @@ class LinearDiscriminant(Discriminant):
     def fit(self, dataset: Dataset, run: Run) -> tuple[MapFit, Loss, Mapping[str, Any]]:
         """Find means in one pass, the covariance within the classes in another."""
         inputs, sums, found, spread = self._learned(dataset)
-        assert dataset.target.classes is not None
-        classes = tuple(map(str, dataset.target.classes))
         prior = found.weight / np.sum(found.weight)
         each = covariances(spread, found.weight, self.said)
         whitening = Whitening.of(np.tensordot(prior, each, axes=1))
         center = np.asarray(prior @ found.mean)
         linear = Linear.of((found.mean - center) + found.low, center, whitening.matrix, prior)
-        none = np.zeros((len(classes), 0))
-        densities = ClassDensities(inputs, classes, (), (), none, none, none, center=center)
         lost = len(inputs) - whitening.rank
         more = (
             f"; {lost} direction{'s' if lost > 1 else ''} without variance within the classes left out" if lost else ""
@@ -106,7 +102,8 @@ class LinearDiscriminant(Discriminant):
         options = {"shrinkage": self.shrinkage, "rank": whitening.rank}
         coef = np.vstack([linear.intercept[None, :], linear.coef])
         words = self._words("linear discriminant analysis")
-        return fitted(densities, coef, exactly(sums, self.name, options, more), words)
+        verdict = exactly(sums, self.name, options, more)
+        return fitted(None, coef, verdict, words, np.concatenate([[0.0], center]))
 
 
 @dataclass(frozen=True)

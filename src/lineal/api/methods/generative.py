@@ -66,13 +66,14 @@ def exactly(sums: ClassSums, method: str, options: Mapping[str, object], more: s
 
 
 def fitted(
-    densities: ClassDensities, coef: Array, verdict: Verdict, words: str
+    densities: ClassDensities | None, coef: Array, verdict: Verdict, words: str, center: Array | None = None
 ) -> tuple[MapFit, Loss, Mapping[str, Any]]:
-    """Return scores of classes, (columns, K), as a fit; of two classes the difference."""
+    """Return scores of classes, (columns, K), as a fit; of two classes the difference. A ``center`` has a 0 for the intercept."""
     classes = coef.shape[1]
     loss: Loss = Softmax(classes)
     if classes == 2:
         coef, loss = coef[:, 1:] - coef[:, :1], Logistic()
     coef = np.ascontiguousarray(coef)
-    found = MapFit(densities, coef, verdict, "counting", "one pass over the rows", NoPenalty(len(coef)))
+    arrays = {} if center is None else {"center": center}
+    found = MapFit(densities, coef, verdict, "counting", "one pass over the rows", NoPenalty(len(coef)), arrays)
     return found, loss, {"model": words}

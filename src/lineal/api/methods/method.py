@@ -29,10 +29,11 @@ Wanted = Literal["auto", "number", "classes"]
 class MapFit:
     """What a method found that makes columns of training rows: the feature map, and coefficients of its columns.
 
+    Without a map the coefficients are of the encoder's columns, less the ``center`` among the ``arrays`` if there is one.
     ``solver`` and ``reason`` say what was done and why.
     """
 
-    feature_map: FeatureMap
+    feature_map: FeatureMap | None
     coef: Array
     verdict: Verdict
     solver: str

@@ -44,16 +44,13 @@ class NaiveBayes(Method):
         layout = layout_of(dataset.encoder, len(inputs))
         sums = dataset.train.sum(SumMixed(len(classes), layout))
         found = factors(sums, layout, len(inputs), self.alpha, self.variance)
-        shape = (len(classes), len(layout.numbers))
-        moments = found.moments
-        densities = ClassDensities(
-            inputs, classes, layout.numbers, layout.markers,
-            np.zeros(shape) if moments is None else moments.mean,
-            np.zeros(shape) if moments is None else moments.low,
-            np.zeros(shape) if moments is None else moments.variance,
-        )  # fmt: skip
-        stacked = [found.base[None, :], found.weights[list(densities.kept)]]
-        coef = np.vstack([*stacked, *([np.eye(len(classes))] if layout.numbers else [])])
+        moments, densities = found.moments, None
+        coef = np.vstack([found.base[None, :], found.weights])
+        if moments is not None:
+            low, variance = moments.low, moments.variance
+            densities = ClassDensities(inputs, classes, layout.numbers, layout.markers, moments.mean, low, variance)
+            kept = [0, *(place + 1 for place in densities.kept)]
+            coef = np.vstack([coef[kept], np.eye(len(classes))])
         options = {"alpha": self.alpha, "variance": self.variance}
         verdict = exactly(sums.plain, "naive-bayes", options)
         words = f"naive Bayes, alpha {self.alpha:g}"

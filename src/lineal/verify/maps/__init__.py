@@ -43,7 +43,8 @@ def take_mapped(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]])
     """Return the claims of a file with a feature map, or refuse it naming the field that is not as it must be."""
     if "members" in meta:
         raise ModelFileError("the members of a committee have no feature map.")
-    name = field(meta, "feature_map.name", str)
+    plain = "feature_map" not in meta  # sums of columns as they are, with coefficients that were counted
+    name = "class-densities" if plain else field(meta, "feature_map.name", str)
     if name not in BY_NAME:
         raise ModelFileError(f"this checker does not know the feature map {name!r}.")
     made = texts(meta, "columns")
@@ -57,13 +58,13 @@ def take_mapped(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]])
         raise ModelFileError("the array 'coef' of the model file is not finite.")
     own = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
     stated = ground(meta, classes, targets)
-    inputs = [INTERCEPT] * (made[:1] == [INTERCEPT]) + _inputs(meta, stated)
+    inputs = made if plain else [INTERCEPT] * (made[:1] == [INTERCEPT]) + _inputs(meta, stated)
     # a model of arrays has a plain number for every column of its inputs
     terms = stated.terms if meta["encoder"] is not None else ground({**meta, "columns": inputs}, classes, targets).terms
     claims = MapClaims(
         **vars(replace(stated, columns=inputs, terms=terms)),
         name=name,
-        parameters={key: value for key, value in meta["feature_map"].items() if key != "name"},
+        parameters={} if plain else {key: value for key, value in meta["feature_map"].items() if key != "name"},
         arrays=own,
         kept={name: array for name, array in arrays.items() if name != "coef" and not name.startswith(PREFIX)},
         made=made,
@@ -72,6 +73,7 @@ def take_mapped(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]])
         penalty=field(meta, "penalty", dict),
         verdict=field(meta, "verdict", dict),
         tol=float(field(meta, "tol", float, int)),
+        plain=plain,
     )
     if made[int(made[:1] == [INTERCEPT]) :] != BY_NAME[name].columns(claims):
         raise ModelFileError("the columns of the model file are not those its feature map makes.")

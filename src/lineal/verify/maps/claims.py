@@ -20,7 +20,8 @@ class MapClaims(Ground):
     """The claims of a model with a feature map.
 
     ``columns`` are those of its inputs, ``made`` those that the map makes, the intercept before both. ``parameters`` are what
-    the file states of the map, ``arrays`` the map's own, ``kept`` the other arrays but ``coef``.
+    the file states of the map, ``arrays`` the map's own, ``kept`` the other arrays but ``coef``. A ``plain`` model was counted
+    and has no map: its columns are those of its inputs.
     """
 
     name: str
@@ -33,3 +34,4 @@ class MapClaims(Ground):
     penalty: Mapping[str, Any]
     verdict: Mapping[str, Any]
     tol: float
+    plain: bool

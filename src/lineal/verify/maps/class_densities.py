@@ -3,12 +3,13 @@
 Naive Bayes: ``log p(k)`` plus, for a category, ``log (N_kl + alpha) / (N_k + alpha L)`` of its level l of L; for a text the same
 of each of its words, times how often it occurs; for a number ``log N(x; m_k, v_k + share v)``. Discriminant analysis:
 ``log p(k) - 1/2 |T_k' (x - m_k)|^2 - 1/2 log |C_k|`` with ``T_k' C_k T_k = I``, or with one C for all classes.
+Estimators of counts are in ``shares``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -21,6 +22,7 @@ from lineal.verify.claims.training import Examples
 from lineal.verify.evidence.sentences import check_keys, check_sentence, count
 from lineal.verify.maps.claims import MapClaims
 from lineal.verify.maps.exact_moments import ClassTotals, Moments, totals
+from lineal.verify.maps.shares import Found, bernoulli, categorical, complement, logs, multinomial, option, priors
 from lineal.verify.report import Report
 from lineal.verify.terms import names as term_names
 
@@ -44,6 +46,8 @@ class Layout:
 
 def columns(claims: MapClaims) -> list[str]:
     """Return the names of the inputs that stay columns, then of the densities."""
+    if claims.plain:
+        return claims.columns[int(claims.intercept) :]
     members = ("inputs", "classes", "numbers", "markers")
     given = claims.parameters
     if set(given) != set(members) or not all(isinstance(given[name], list) for name in members):
@@ -70,14 +74,17 @@ def check(report: Report, claims: MapClaims, rows: Examples) -> None:
     )
     report.check("the loss is that of the classes", two if len(classes) == 2 else several, f"{len(classes)} classes")
     report.check("there is no penalty", claims.penalty.get("name") == "none", str(claims.penalty.get("name")))
-    report.check("there are no arrays beside those of the map", not claims.kept, ", ".join(claims.kept))
-    named = claims.parameters["inputs"] == claims.columns[1:] and claims.parameters["classes"] == classes
-    report.check("the map is of the columns and the classes of the model", claims.intercept and named)
     method = evidence.get("method")
-    checks = {"naive-bayes": _naive_bayes, "lda": _linear, "qda": _quadratic}
-    report.check("the method is one that this checker knows", method in checks, str(method))
+    allowed = {"center"} if method == "lda" else set()
+    report.check("there are no arrays that are not checked", set(claims.kept) == allowed, ", ".join(claims.kept))
+    given = claims.parameters
+    named = claims.plain or (given["inputs"] == claims.columns[1:] and given["classes"] == classes)
+    report.check("the scores are of the columns and the classes of the model", claims.intercept and named)
+    checks = LINEAR if claims.plain else DENSITIES
+    report.check("the method is one that this checker knows for such columns", method in checks, str(method))
     every, layout = list(range(len(claims.columns) - 1)), _layout(claims)
     pair = (layout.numbers, layout.markers) if method == "naive-bayes" else (every, [-1] * len(every))
+    pair = ([], []) if method in COUNTS else pair
     found = totals(rows, len(classes), *pair)
     stated = evidence.get("class_weight")
     weights = [float(weight) for weight in found.weight]
@@ -87,16 +94,13 @@ def check(report: Report, claims: MapClaims, rows: Examples) -> None:
     coef = scores[:, 1:] - scores[:, :1] if len(classes) == 2 else scores
     if method != "lda":  # which are compared in standard deviations
         off = np.abs(coef - claims.coef) if coef.shape == claims.coef.shape else np.array(np.inf)
-        close = off <= CLOSE * np.maximum(1.0, np.abs(coef)) if off.ndim else np.array(False)
+        close = off <= CLOSE * np.maximum(1.0, np.max(np.abs(scores), axis=1)[:, None]) if off.ndim else np.array(False)
         report.check(
             "the coefficients are those of the counts", bool(np.all(close)), f"off by {float(np.max(off)):.1e}"
         )
-    made = f"Exact: counted from {count(rows.rows, 'row')} of {len(classes)} classes{more}; nothing was optimized."
+    counted = f"{count(rows.rows, 'row')} of {count(len(classes), 'class', 'classes')}"
+    made = f"Exact: counted from {counted}{more}; nothing was optimized."
     check_sentence(report, str(verdict.get("sentence")), made)
-
-
-Found = tuple[Array, str, tuple[str, ...]]
-"""Scores by column and class, what the sentence says beside the rows, and the options that the evidence states."""
 
 
 def _layout(claims: MapClaims) -> Layout:
@@ -119,20 +123,14 @@ def _layout(claims: MapClaims) -> Layout:
     return layout
 
 
-def _option(report: Report, evidence: Mapping[str, Any], name: str, least: float) -> float:
-    value = evidence.get(name)
-    fine = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= least
-    report.check(f"the evidence states {name}", fine, f"{value!r}")
-    return float(value)  # type: ignore[arg-type]
-
-
 def _naive_bayes(
     report: Report, claims: MapClaims, evidence: Mapping[str, Any], _rows: Examples, found: ClassTotals
 ) -> Found:
     layout = _layout(claims)
-    same = claims.parameters["numbers"] == layout.numbers and claims.parameters["markers"] == layout.markers
+    given = {"numbers": [], "markers": [], **claims.parameters}
+    same = given["numbers"] == layout.numbers and given["markers"] == layout.markers
     report.check("densities are of the numbers, where these are not missing", same, f"{len(layout.numbers)} numbers")
-    alpha, share = _option(report, evidence, "alpha", 0.0), _option(report, evidence, "variance", 0.0)
+    alpha, share = option(report, evidence, "alpha", 0.0), option(report, evidence, "variance", 0.0)
     classes, width = len(found.weight), len(claims.columns) - 1
     weights, base = np.zeros((width, classes)), np.log(np.array([float(w) for w in found.weight]))
     base -= math.log(float(sum(found.weight)))
@@ -141,35 +139,46 @@ def _naive_bayes(
         levels = [*layout.levels, *((m, m + 1, True) for m in sorted({m for m in layout.markers if m >= 0}))]
         for start, stop, referred in levels:
             seen = found.sums[k][start:stop]
-            logs = _logs([*seen, whole - sum(seen)] if referred else seen, alpha)
-            less = logs[-1] if referred else 0.0
-            weights[start:stop, k] = [log - less for log in logs[: stop - start]]
+            each = logs([*seen, whole - sum(seen)] if referred else seen, alpha)
+            less = each[-1] if referred else 0.0
+            weights[start:stop, k] = [log - less for log in each[: stop - start]]
             base[k] += less
         for place, marker, fill in layout.switches:
             gone = found.sums[k][marker] if marker >= 0 else Fraction(0)
             ones = found.sums[k][place] - Fraction(fill) * gone
-            logs = _logs([whole - ones - gone, ones, *([gone] if marker >= 0 else [])], alpha)
-            weights[place, k] = logs[1] - logs[0]
-            base[k] += logs[0]
+            each = logs([whole - ones - gone, ones, *([gone] if marker >= 0 else [])], alpha)
+            weights[place, k] = each[1] - each[0]
+            base[k] += each[0]
             if marker >= 0:
-                weights[marker, k] = logs[2] - logs[0] - fill * weights[place, k]
+                weights[marker, k] = each[2] - each[0] - fill * weights[place, k]
         for start, stop in layout.words:
-            weights[start:stop, k] = _logs(found.sums[k][start:stop], alpha)
+            weights[start:stop, k] = logs(found.sums[k][start:stop], alpha)
     moments = found.moments(layout.numbers, layout.markers)
     variance = moments.variance + share * moments.spread if layout.numbers else moments.variance
-    _check_moments(report, claims, moments, {"variance": variance})
+    if layout.numbers:
+        _check_moments(report, claims, moments, {"variance": variance})
     kept = [place for place in range(width) if place not in set(layout.numbers)]
     densities = [np.eye(classes)] if layout.numbers else []
     return np.vstack([base[None, :], weights[kept], *densities]), "", ("alpha", "variance")
 
 
-def _logs(counts: list[Fraction], alpha: float) -> list[float]:
-    """Return the logarithms of smoothed shares."""
-    raised = [count + Fraction(alpha) for count in counts]
-    whole = sum(raised)
-    if not whole:
-        return [-math.log(len(counts))] * len(counts)
-    return [math.log(one / whole) if one > 0 else -math.inf for one in raised]
+def _gaussian(
+    report: Report, claims: MapClaims, evidence: Mapping[str, Any], _rows: Examples, found: ClassTotals
+) -> Found:
+    """Return scores of normal densities of all columns; variances have a share of the largest of a column."""
+    classes, places = len(found.weight), list(range(len(claims.columns) - 1))
+    _check_places(report, claims, places)
+    share, (prior, more) = option(report, evidence, "variance", 0.0), priors(report, evidence, found.weight)
+    moments = found.moments(places, [-1] * len(places))
+    added = float(share * np.max(moments.spread, initial=0.0))
+    _check_moments(report, claims, moments, {"variance": moments.variance + added})
+    return np.vstack([np.log(prior)[None, :], np.eye(classes)]), "", ("variance", *more)
+
+
+def _check_places(report: Report, claims: MapClaims, places: list[int]) -> None:
+    given = claims.parameters
+    same = given["numbers"] == places and given["markers"] == [-1] * len(places)
+    report.check("densities are of all columns", same)
 
 
 def _check_moments(report: Report, claims: MapClaims, moments: Moments, others: Mapping[str, Array]) -> None:
@@ -193,7 +202,7 @@ NAMES: Final = {
 
 def _covariances(report: Report, evidence: Mapping[str, Any], rows: Examples, moments: Moments) -> Array:
     """Return the covariances of the classes about their exact means, shrunk as stated."""
-    share = _option(report, evidence, "shrinkage", -1.0)
+    share = option(report, evidence, "shrinkage", -1.0)
     classes, width = moments.mean.shape
     matrix, quartic = np.zeros((classes, width, width)), np.zeros(classes)
     sd = np.where(moments.variance > 0.0, np.sqrt(moments.variance), 1.0)
@@ -224,21 +233,22 @@ def _linear(
 ) -> Found:
     classes, width = len(found.weight), len(claims.columns) - 1
     moments = found.moments(list(range(width)), [-1] * width)
-    none = np.zeros((classes, 0))
-    center = claims.arrays.get("center")
-    whole = set(claims.arrays) == {"mean", "low", "variance", "center"} and not claims.parameters["numbers"]
-    whole = whole and all(claims.arrays[name].shape == none.shape for name in ("mean", "low", "variance"))
-    between = center is not None and center.shape == (width,)
-    report.check("the map of a linear discriminant is a center", whole and between and not claims.parameters["markers"])
-    assert center is not None
+    center = claims.kept["center"]
+    fine = center.dtype == np.float64 and center.shape == (width + 1,) and bool(np.all(np.isfinite(center)))
+    report.check("the center has a number for every column, zero for the intercept", fine and center[0] == 0.0)
+    center = center[1:]
     inside = np.all((center >= moments.mean.min(axis=0)) & (center <= moments.mean.max(axis=0)))
     report.check("the center is between the means of the classes", bool(inside))
-    prior = moments.weight / np.sum(moments.weight)
-    matrix = np.tensordot(prior, _covariances(report, evidence, rows, moments), axes=1)
+    prior, more_keys = priors(report, evidence, found.weight)
+    pooled = evidence.get("pooled", "prior")
+    report.check("covariances are pooled by rows or by priors", pooled in ("rows", "prior"), f"{pooled!r}")
+    shares = prior if pooled == "prior" else moments.weight / np.sum(moments.weight)
+    matrix = np.tensordot(shares, _covariances(report, evidence, rows, moments), axes=1)
+    cut = option(report, evidence, "cut", 0.0) if "cut" in evidence else 0.0
     sd = np.sqrt(np.diag(matrix))
     sd = np.where(sd > 0.0, sd, 1.0)
     values, axes = np.linalg.eigh(matrix / np.outer(sd, sd))
-    kept = values > 64.0 * 2.0**-52 * width * max(float(values[-1]), 0.0)
+    kept = values > max(64.0 * 2.0**-52 * width * max(float(values[-1]), 0.0), cut)
     rank = int(kept.sum())
     report.check("the rank is that of the covariance", evidence.get("rank") == rank, f"{rank} of {width} columns")
     inverse = (axes[:, kept] / values[kept]) @ axes[:, kept].T / np.outer(sd, sd)
@@ -259,22 +269,24 @@ def _linear(
     report.check("the coefficients are those of means and covariance", fine, "in standard deviations of the scores")
     lost = width - rank
     more = f"; {lost} direction{'s' if lost > 1 else ''} without variance within the classes left out" if lost else ""
-    return scores, more, ("shrinkage", "rank")
+    stated = tuple(name for name in ("cut", "pooled") if name in evidence)
+    return scores, more, ("shrinkage", "rank", *stated, *more_keys)
 
 
 def _quadratic(
     report: Report, claims: MapClaims, evidence: Mapping[str, Any], rows: Examples, found: ClassTotals
 ) -> Found:
     classes, width = len(found.weight), len(claims.columns) - 1
-    places = claims.parameters["numbers"] == list(range(width)) and claims.parameters["markers"] == [-1] * width
-    report.check("densities are of all columns", places)
+    _check_places(report, claims, list(range(width)))
     moments = found.moments(list(range(width)), [-1] * width)
     stated = {name: claims.arrays.get(name, np.zeros(0)) for name in ("whitening", "log_determinant")}
     shaped = stated["whitening"].shape == (classes, width, width) and stated["log_determinant"].shape == (classes,)
     report.check("the map holds a whitening of every class", shaped)
     _check_moments(report, claims, moments, stated)
     worst, apart = 0.0, 0.0
-    for k, matrix in enumerate(_covariances(report, evidence, rows, moments)):
+    share = option(report, evidence, "reg_param", 0.0) if "reg_param" in evidence else 0.0
+    for k, own in enumerate(_covariances(report, evidence, rows, moments)):
+        matrix = (1.0 - share) * own + share * np.eye(width)
         sd = np.sqrt(np.diag(matrix))
         transform = stated["whitening"][k] * sd[:, None]
         correlation = matrix / np.outer(sd, sd)
@@ -285,5 +297,19 @@ def _quadratic(
     report.check(
         "each determinant is that of its covariance", apart <= CLOSE_IN_DEVIATIONS * width, f"off by {apart:.1e}"
     )
-    prior = np.log(moments.weight / np.sum(moments.weight))
-    return np.vstack([prior[None, :], np.eye(classes)]), "", ("shrinkage",)
+    prior, more = priors(report, evidence, found.weight)
+    ridged = ("reg_param",) if "reg_param" in evidence else ()
+    return np.vstack([np.log(prior)[None, :], np.eye(classes)]), "", ("shrinkage", *ridged, *more)
+
+
+Check = Callable[[Report, MapClaims, Mapping[str, Any], Examples, ClassTotals], Found]
+COUNTS: Final[Mapping[str, Check]] = {
+    "multinomial": multinomial,
+    "complement": complement,
+    "bernoulli": bernoulli,
+    "categorical": categorical,
+}
+LINEAR: Final[Mapping[str, Check]] = {**COUNTS, "naive-bayes": _naive_bayes, "lda": _linear}
+"""Methods whose scores are sums of columns as they are."""
+DENSITIES: Final[Mapping[str, Check]] = {"naive-bayes": _naive_bayes, "gaussian": _gaussian, "qda": _quadratic}
+"""Methods with log densities among the columns."""
