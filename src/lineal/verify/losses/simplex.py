@@ -37,6 +37,11 @@ class Simplex(Loss):
         """How much the loss may change per unit of a score."""
         return np.ones_like(self.eta)
 
+    @property
+    def score_error(self) -> Array:
+        """A bound on what rounding has done to the scores of each row, and to what is made of them."""
+        return np.asarray(8 * EPS * (1.0 + np.max(np.abs(self.eta), axis=1)))
+
     @abstractmethod
     def mismatch(self, q: Array, off: float) -> Array:
         """Return the largest mismatch for any q' within off q of q."""
@@ -94,6 +99,12 @@ class CrammerSinger(Simplex):
         """Return the largest mismatch for any q' within off q of q."""
         below = self.cost.max(axis=1, keepdims=True) - self.cost
         return np.asarray(np.sum(q * (1.0 + off) * below, axis=1))
+
+    @property
+    def score_error(self) -> Array:
+        """A bound on what rounding has done to a cost: of a score, and of adding 1, which is exact to one of zero."""
+        size = np.max(np.abs(self.eta), axis=1)
+        return np.asarray(4 * EPS * size + np.minimum(4 * EPS, size))
 
     def jump(self, q: Array, score_error: Array) -> float:
         """Return the farthest that two points of a simplex are apart."""
@@ -213,7 +224,7 @@ class Mixed:
         """Return the largest mismatch of each row over theta - V z, |z| <= kappa, rounding of the scores included."""
         if not kappa <= 0.5:
             return np.full(len(self.q), np.inf)
-        score_error = 8 * EPS * (1.0 + np.max(np.abs(self.rows.eta), axis=1))
+        score_error = self.rows.score_error
         return np.asarray(
             self.rows.mismatch(self.q, 2.0 * kappa + 64 * EPS) + self.rows.jump(self.q, score_error) * score_error
         )

@@ -304,8 +304,8 @@ class Softmax(Probable):
         return np.where(self.y > 0.5, own, 0.0)
 
     def entries(self, u: Array, kappa: float, error: Array) -> tuple[Array, Array, Array | float]:
-        """Return those of sum_k p_k h(-(u_k - sum_l p_l u_l))."""
-        return self.mean, -(u - np.sum(self.mean * u, axis=1, keepdims=True)), np.full_like(u, 2.0 * kappa)
+        """Return those of sum_k p_k h(-(u_k - sum_l p_l u_l)); z_k - sum_l p_l z_l is a sum over l != k of p_l (z_k - z_l)."""
+        return self.mean, -(u - np.sum(self.mean * u, axis=1, keepdims=True)), 2.0 * kappa * self.rest
 
 
 @dataclass(frozen=True)
