@@ -118,12 +118,15 @@ class KernelMethod(Method):
         return self.kernel is not None and self.kernel.takes != "rows"
 
     def fit(self, dataset: Dataset, run: Run) -> tuple[MapFit, Loss, Mapping[str, Any]]:
-        """Choose what is to be chosen, fit all rows, and keep those whose coefficient is not zero."""
+        """Choose what is to be chosen, fit all rows of positive weight, and keep those whose coefficient is not zero."""
         source = dataset.train
+        if dataset.roles["offset"] is not None:
+            raise InputError(f"{self.title} has no offset; leave offset out.")
         column = _text_column(dataset) if self.verbatim else ""
         read = texts if self.verbatim else _plain
         parts = source.collect(lambda block: (read(inputs(block.design)), block.y, block.weights))
         y, weight = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+        used = np.flatnonzero(weight > 0.0)
         loss = self.loss(dataset)
         ones = source.columns[:1] == ("(intercept)",)
         names = tuple(source.columns[1:] if ones else source.columns)
@@ -131,17 +134,18 @@ class KernelMethod(Method):
         if self.verbatim:
             assert self.kernel is not None
             points = points_of(self.kernel, [cell for part in parts for cell in part[0]], f"{column} of training row")
+            points = points.take(used)
         else:
-            x = np.concatenate([part[0] for part in parts])
+            x = np.concatenate([part[0] for part in parts])[used]
             center, spread = x.mean(axis=0), x.std(axis=0)
             spread = np.where(spread > 0.0, spread, 1.0)
             points = kernels.Linear().points((x - center) / spread)
-        rows = Rows(points, y, weight)
+        rows = Rows(points, y[used], weight[used])
         kernel, strength, chosen = self._chosen(rows, loss, run, ones)
         gram = _kept(kernel, points) if self.verbatim else KernelGram(kernel, kernel.points(points))
         found = self.machine(gram, rows, loss, strength, run, ones)
         kept = np.flatnonzero(np.any(found.coef != 0.0, axis=1))
-        numbers = tuple(kept.tolist())
+        numbers = tuple(used[kept].tolist())
         if self.verbatim:
             made = TextKernelMap(kernel, points.take(kept), numbers, column, len(names), strength)
         else:

@@ -64,6 +64,12 @@ REASONS: Final = tuple(
         "a table with [0-9]+ cells is too large to ask whether the classes overlap",
         "the search for the variances ended after [0-9]+ steps",
         HIDDEN,
+        "rounding hides (what is left|which pairs to move)",
+        "max_iter was reached",
+        "there was no time for a proof",
+        "no row has room for a dual point whose sum over the rows is zero",
+        "the mismatch of the dual point is not finite",
+        "the coefficients or their scores are not finite",
     )
 )
 """Why a fit may have ended, in pieces that are joined by semicolons: what happened, which no data can prove."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from lineal.errors import ModelFileError
 from lineal.verify.claims.ground import INTERCEPT, Ground, field, ground, texts
 from lineal.verify.claims.training import Examples, examples
-from lineal.verify.maps import class_densities, neighbors
+from lineal.verify.maps import class_densities, kernel, neighbors
 from lineal.verify.maps.claims import PREFIX, MapClaims
 from lineal.verify.reading.store import Watch
 from lineal.verify.reading.tables import Table
@@ -35,7 +35,11 @@ class MapCheck(Protocol):
         """Make everything that is stated again from the training rows."""
 
 
-BY_NAME: Final[Mapping[str, MapCheck]] = {"class-densities": class_densities, "neighbors": neighbors}
+BY_NAME: Final[Mapping[str, MapCheck]] = {
+    "class-densities": class_densities,
+    "kernel": kernel,
+    "neighbors": neighbors,
+}
 """The check of every kind of map."""
 
 

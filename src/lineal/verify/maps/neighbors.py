@@ -19,13 +19,12 @@ from lineal.verify.arithmetic import Array, Index
 from lineal.verify.claims.ground import field
 from lineal.verify.claims.training import Examples
 from lineal.verify.maps.claims import MapClaims
+from lineal.verify.maps.stored import MOST_CELLS, dense
 from lineal.verify.report import Report
 
 METRICS: Final = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "hamming", "cosine", "minkowski")
 CHECKED_ROWS: Final = 200
 """How many training rows a fit looks up for its verdict."""
-MOST_CELLS: Final = 2**28
-"""Cells of training rows that are held: 2 GB."""
 CHUNK_CELLS: Final = 2**22
 ROUNDING: Final = 1e-9
 """How far numbers that were encoded or averaged in another order may be off."""
@@ -113,7 +112,7 @@ def _kept(claims: MapClaims) -> tuple[Array, Array, Array]:
     targets, scale = arrays.pop("targets", None), arrays.pop("scale", None)
     width = len(claims.columns) - int(claims.intercept)
     if set(arrays) == {"indptr", "indices", "data"}:
-        rows: npt.NDArray[Any] | None = _dense(arrays["indptr"], arrays["indices"], arrays["data"], width)
+        rows: npt.NDArray[Any] | None = dense(arrays["indptr"], arrays["indices"], arrays["data"], width)
     else:
         rows = arrays.get("rows") if set(arrays) == {"rows"} else None
     for array, dimensions in ((rows, 2), (targets, 2), (scale, 1)):
@@ -126,20 +125,6 @@ def _kept(claims: MapClaims) -> tuple[Array, Array, Array]:
     if len(scale) != width or rows.shape[1] != width:
         raise ModelFileError("the arrays of the feature map do not have the columns of its inputs.")
     return rows, targets, scale
-
-
-def _dense(starts: npt.NDArray[Any], places: npt.NDArray[Any], values: npt.NDArray[Any], width: int) -> Array:
-    """Return sparse rows as an array, or refuse what leads out of it."""
-    whole = starts.dtype == np.int64 and places.dtype == np.int64 and starts.ndim == 1 and len(starts) > 0
-    if not whole or values.shape != places.shape or values.dtype != np.float64:
-        raise ModelFileError("the sparse training rows do not have the types they must have.")
-    steps = np.diff(starts)
-    inside = starts[0] == 0 and starts[-1] == len(values) and bool(np.all(steps >= 0))
-    if not inside or np.any(places < 0) or np.any(places >= width) or (len(starts) - 1) * width > MOST_CELLS:
-        raise ModelFileError("the sparse training rows lead out of their array.")
-    rows = np.zeros((len(starts) - 1, width))
-    rows[np.repeat(np.arange(len(steps)), steps), places] = values
-    return rows
 
 
 def _check_scale(report: Report, claims: MapClaims, x: Array, scale: Array, metric: str) -> None:
