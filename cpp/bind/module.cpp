@@ -13,6 +13,7 @@
 #include "arrays.hpp"
 #include "ascent.hpp"
 #include "cells.hpp"
+#include "class_sums.hpp"
 #include "columns.hpp"
 #include "descent.hpp"
 #include "epochs.hpp"
@@ -294,6 +295,7 @@ NB_MODULE(_core, m) {
     bind_small_fit(m);
     bind_scorer(m);
     bind_machines(m);
+    bind_class_sums(m);
 
     nb::class_<Held>(m, "Part", "Some columns as they are stored.").def_prop_ro("shape", [](const Held& self) {
         return nb::make_tuple(self.part.rows, self.part.columns);

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.algebra.doubled import two_product
 from lineal.designs.design import Design
+from lineal.designs.sparse import Sparse
 from lineal.errors import InputError
-from lineal.generative.exact_sums import ExactSums
+from lineal.generative.exact_sums import LEVEL_BITS, ExactSums
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.sources.source import Block, Source
@@ -22,6 +25,10 @@ MAX_MAGNITUDE: Final = 1e90
 """Larger numbers are refused, and columns in which all are below its inverse: a weight times a square is still a double."""
 CHUNK_CELLS: Final = 2**16
 """Cells of a plain design that are split into levels at a time: half a megabyte stays in cache."""
+DOUBLE_BITS: Final = 53
+"""Bits of a double."""
+MAX_LEVEL_CELLS: Final = 2**25
+"""Totals of all levels that are held at a time: a quarter of a gigabyte."""
 ONE_HOT_MAX_CLASSES: Final = 32
 """Up to so many classes a product with their indicators is quicker than sorting the rows by class (measured)."""
 
@@ -57,7 +64,7 @@ class SumClasses:
     def __call__(self, block: Block) -> ClassSums:
         """Add up one block."""
         codes, weight, design = block.y[:, 0].astype(np.intp), block.weight, block.design
-        _check_size(design, weight)
+        _check_weight(weight)
         if weight is not None:
             codes = np.where(weight > 0.0, codes, self.classes)  # such rows have a class of their own, which is dropped
         rows = np.bincount(codes, minlength=self.classes + 1)[: self.classes].astype(np.int64)
@@ -65,6 +72,13 @@ class SumClasses:
         sums: list[ExactSums] = []
         squares: list[ExactSums] = []
         for part in design.designs:
+            known = None
+            if isinstance(part, Sparse) and weight is None and not self.squares:
+                known = _native(part, codes, self.classes)
+            if known is not None:
+                sums.append(known)
+                continue
+            _check_size(part, weight)
             plain = self.squares or part.plain
             once, twice = self._plain(part, codes, weight) if plain else (self._stored(part, codes, weight), None)
             sums.append(once)
@@ -112,9 +126,34 @@ def _check_size(design: Design, weight: Array | None) -> None:
     if strange.any():
         size = float(largest[strange][0])
         raise InputError(f"a column has numbers up to {size:.2g}, whose squares doubles cannot hold; change its unit.")
+
+
+def _check_weight(weight: Array | None) -> None:
+    """Refuse weights whose products with numbers doubles cannot hold."""
     heaviest = 0.0 if weight is None else float(np.max(weight, initial=0.0))
     if heaviest > MAX_MAGNITUDE or 0.0 < heaviest < 1.0 / MAX_MAGNITUDE:
         raise InputError(f"the weights reach {heaviest:.2g}; divide them by their mean.")
+
+
+def _native(part: Sparse, codes: Codes, classes: int) -> ExactSums | None:
+    """Add up sparse rows: whole numbers in one look, which also learns their sizes; others split into levels in a second.
+
+    None where cells are so different in size that levels for all of them would take much memory.
+    """
+    own, shape = np.ascontiguousarray(codes, np.int64), (classes, part.shape[1])
+    totals, largest, smallest, whole, finite = _core.class_totals(part.part, own, classes)
+    strange = not finite or largest > MAX_MAGNITUDE or smallest < 1.0 / MAX_MAGNITUDE
+    if strange:
+        _check_size(part, None)
+    if whole and largest < 2.0**LEVEL_BITS:
+        return ExactSums({0: totals} if largest else {}, shape, len(codes)).carried()
+    top = (math.frexp(largest)[1] - 1) // LEVEL_BITS
+    height = top + 1 - (math.frexp(smallest)[1] - DOUBLE_BITS) // LEVEL_BITS  # no cell has a bit below
+    if strange or height * totals.size > MAX_LEVEL_CELLS:
+        return None
+    parts = _core.class_parts(part.part, own, classes, top, height)
+    found = {top - place: np.ascontiguousarray(parts[:, :, place]) for place in range(height)}
+    return ExactSums({level: total for level, total in found.items() if total.any()}, shape, len(codes)).carried()
 
 
 def class_sums(source: Source, classes: int, *, squares: bool = False) -> ClassSums:

@@ -1,0 +1,102 @@
+// Sums of sparse cells by class: one look that adds whole numbers and learns whether they are, another that splits what is not.
+#include "passes/class_sums.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace lineal {
+
+namespace {
+
+constexpr double FROM_WHOLE = 4503599627370496.0;  // 2^52: a smaller double plus it, less it, is rounded to a whole number
+constexpr int LEVEL_BITS = 26;
+constexpr Index AT_A_TIME = 4096;  // cells that are looked at while they are near
+constexpr std::int64_t MAGNITUDE = std::numeric_limits<std::int64_t>::max();
+
+// Sizes as whole numbers, whose order is that of magnitudes: loops over them need no branch.
+struct Sizes {
+    std::int64_t most = 0, least = MAGNITUDE, broken = 0;
+
+    template <class T>
+    void look(const T* values, Index count) {
+        std::int64_t high = most, low = least, fraction = broken;
+        for (Index t = 0; t < count; ++t) {
+            const double size = std::fabs(static_cast<double>(values[t])), near = (size + FROM_WHOLE) - FROM_WHOLE;
+            const std::int64_t bits = std::bit_cast<std::int64_t>(size), below = (bits - 1) & MAGNITUDE;  // zero becomes the largest
+            high = high > bits ? high : bits;
+            low = low < below ? low : below;
+            fraction |= bits ^ std::bit_cast<std::int64_t>(near);
+        }
+        most = high, least = low, broken = fraction;
+    }
+    CellSizes found() const {
+        const double largest = std::bit_cast<double>(most), infinity = std::numeric_limits<double>::infinity();
+        return {largest, least == MAGNITUDE ? infinity : std::bit_cast<double>(least + 1), broken == 0, largest < infinity};
+    }
+};
+
+template <class T, class N>
+CellSizes sum(const Part& part, const std::int64_t* codes, double* totals) {
+    const N *starts = static_cast<const N*>(part.starts), *indices = static_cast<const N*>(part.indices);
+    const T* values = static_cast<const T*>(part.values);
+    Sizes sizes;
+    Index seen = starts[0];
+    const Index last = starts[part.rows];
+    for (Index i = 0; i < part.rows; ++i) {
+        double* const own = totals + codes[i] * part.columns;
+        const Index end = starts[i + 1];
+        if (end > seen) {
+            const Index until = std::min(last, std::max(end, seen + AT_A_TIME));
+            sizes.look(values + seen, until - seen);
+            seen = until;
+        }
+        for (Index t = starts[i]; t < end; ++t) own[indices[t]] += static_cast<double>(values[t]);
+    }
+    return sizes.found();
+}
+
+template <class T, class N>
+bool split(const Part& part, const std::int64_t* codes, int top, int levels, double* totals) {
+    const N *starts = static_cast<const N*>(part.starts), *indices = static_cast<const N*>(part.indices);
+    const T* values = static_cast<const T*>(part.values);
+    std::vector<double> shifts;
+    for (int l = 0; l < levels; ++l) shifts.push_back(std::ldexp(1.5, 52 + LEVEL_BITS * (top - l)));
+    const double* const shift = shifts.data();
+    bool nothing_left = true;
+    for (Index i = 0; i < part.rows; ++i) {
+        double* const own = totals + codes[i] * part.columns * levels;
+        for (Index t = starts[i], end = starts[i + 1]; t < end; ++t) {
+            double rest = static_cast<double>(values[t]);
+            double* const to = own + indices[t] * levels;
+            for (int l = 0; l < levels; ++l) {
+                const double piece = (rest + shift[l]) - shift[l];
+                to[l] += piece;
+                rest -= piece;
+            }
+            nothing_left &= rest == 0;
+        }
+    }
+    return nothing_left;
+}
+
+// work(a value, a place): called with the types of the part
+template <class Work>
+auto typed(const Part& part, Work work) {
+    if (part.single) return part.wide ? work(float{}, std::int64_t{}) : work(float{}, std::int32_t{});
+    return part.wide ? work(double{}, std::int64_t{}) : work(double{}, std::int32_t{});
+}
+
+}  // namespace
+
+CellSizes sum_by_class(const Part& part, const std::int64_t* codes, double* totals) {
+    return typed(part, [&](auto value, auto place) { return sum<decltype(value), decltype(place)>(part, codes, totals); });
+}
+
+bool split_by_class(const Part& part, const std::int64_t* codes, int top, int levels, double* totals) {
+    return typed(part, [&](auto value, auto place) { return split<decltype(value), decltype(place)>(part, codes, top, levels, totals); });
+}
+
+}  // namespace lineal
