@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import lineal
 from lineal.designs import as_design
@@ -14,6 +15,7 @@ from lineal.losses import Softmax
 from lineal.penalties import NoPenalty
 from lineal.problem import problem as core
 from lineal.sources.memory import Memory
+from lineal.verify.proof.basis import Basis, Part
 
 from . import checked, doors
 from .checked import CheckedCase
@@ -188,3 +190,24 @@ def test_scores_of_an_intercept_are_hardly_rounded(seed: int) -> None:
     x, y = draw.normal(size=(5, 3)), ["c", "b", "b", "a", "c"]
     weight = np.array([3e-5, 1e-3, 3e-9, 1.5e11, 0.65]) * draw.uniform(0.5, 2.0, size=5)
     assert_honest(named(x, y, w=weight), {"model": "svm", "penalty": "l1:3.5"})
+
+
+@pytest.mark.parametrize("outputs", [2, 3, 5])
+def test_how_far_a_dual_point_moves_is_bounded(outputs: int) -> None:
+    """By brute force: for gradients at the corners of their bounds that sum to zero over the classes, and reached by some."""
+    draw = np.random.default_rng(outputs)
+    n = 2
+    root = np.kron(np.eye(outputs) - 1.0 / outputs, np.eye(n)) @ draw.normal(size=(outputs * n, outputs * n))
+    inverse, size = root @ root.T, 10.0 ** draw.uniform(-6.0, 0.0, size=outputs * n)
+    # an inverse that does not see the sum over the outputs
+    basis = Basis([], np.zeros((0, 0)), inverse, (n, outputs))
+    plain, part = basis.farthest(size), Part(np.arange(n), np.eye(n))
+    bound = Basis([part] * outputs, np.zeros((0, 0)), inverse, (n, outputs), balanced=True).farthest(size)
+    assert np.all(bound <= plain)
+    most = np.zeros(outputs * n)
+    for row in range(outputs * n):
+        for j in range(n):  # the largest inverse g over the box and the plane, a linear program for each column
+            own = inverse[row].reshape(outputs, n)[:, j]
+            box = [(-s, s) for s in size.reshape(outputs, n)[:, j]]
+            most[row] -= scipy.optimize.linprog(-own, A_eq=np.ones((1, outputs)), b_eq=[0.0], bounds=box).fun
+    assert bound == pytest.approx(most, rel=1e-9)

@@ -35,12 +35,28 @@ class Basis:
     """The coefficients U of all outputs in columns in which ``h = Z' Q V Z`` (output-major) is well conditioned.
 
     ``inverse`` is its inverse; where V couples outputs it does not see what all of them share, nor does the inverse.
+    ``balanced``: it couples them, and U is the same columns of each, so that every g sums to zero over them.
     """
 
     parts: list[Part]
     h: Array
     inverse: Array
     shape: tuple[int, int]
+    balanced: bool = False
+
+    def farthest(self, size: Array) -> Array:
+        """Return a bound on ``|inverse g|`` for all ``|g| <= size``.
+
+        Where g sums to zero over the outputs, any multiple of that sum may be taken off: the one that leaves the least bound.
+        """
+        if not self.balanced:
+            return np.asarray(np.abs(self.inverse) @ size)
+        outputs = len(self.parts)
+        rows, sizes = self.inverse.reshape(len(size), outputs, -1), size.reshape(outputs, -1)
+        best = np.full((len(size), sizes.shape[1]), np.inf)
+        for k in range(outputs):
+            best = np.minimum(best, np.sum(np.abs(rows - rows[:, k : k + 1]) * sizes, axis=1))
+        return np.asarray(best.sum(axis=1))
 
     def seen(self, g: tuple[Array, Array]) -> Array:
         """Return Z'v, flat, from X'v as high and low parts."""
@@ -98,7 +114,8 @@ def basis(plan: Plan, free: Mask) -> Basis:
     if len(h) and not values[shared] > 1e-11 * values[-1]:
         raise NotProvenError("the columns are dependent, or the fit has left no curvature in some direction")
     seen_by = vectors[:, shared:]
-    return Basis(parts, h, (seen_by / values[shared:]) @ seen_by.T, free.shape)
+    balanced = coupled and len(h) > 0 and len({id(part) for part in parts}) == 1
+    return Basis(parts, h, (seen_by / values[shared:]) @ seen_by.T, free.shape, balanced)
 
 
 def _parts(plan: Plan, free: Mask) -> list[Part]:

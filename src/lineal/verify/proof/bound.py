@@ -155,7 +155,7 @@ def _nearly(plan: Plan, free: Mask) -> tuple[Plan, float]:
     flat = (
         np.abs(base.seen(left.g)) * (1.0 + EPS) + np.asarray(sizes) * (1.0 + SUM_ROUNDING) + base.spread(left.rounding)
     )
-    far = np.abs(base.inverse) @ flat
+    far = base.farthest(flat)
     kappa = 2.0 * max(base.largest(at.block.x, far) for at, _ in plan.blocks())
     if not all(np.all(np.isfinite(dual.cost(kappa))) for _, dual in plan.blocks()):
         raise NotProvenError("the uncharged columns do not allow the dual point")
