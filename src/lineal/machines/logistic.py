@@ -73,7 +73,7 @@ class Newton:
     >>> newton = Newton(SpanProblem(gram, Logistic(), y, np.ones(2), 0.25, True), gram.whole())
     >>> while newton.step(): pass
     >>> newton.at.coef.round(4).tolist(), abs(newton.at.intercept[0]) < 1e-9
-    ([[-0.5338], [0.5338]], np.True_)
+    ([[-0.5213], [0.5213]], np.True_)
     """
 
     def __init__(self, problem: SpanProblem, matrix: Array) -> None:
