@@ -173,6 +173,10 @@ def _answer(problem: Problem, arrays: dict[str, Any]) -> dict[str, Any]:
         return {"terms": int(arrays["X"].sum())}
     if problem.task == "epochs":
         return {"classes": int(arrays["y"].max()) + 1, "weights": weights(arrays["X"], arrays["y"])}
+    if problem.task == "counting":
+        from benchmarks.lookups import word_logs
+
+        return {"weights": word_logs(arrays["X"], arrays["y"])}
     if problem.task == "neighbors":
         from benchmarks.lookups import distances
 

@@ -15,6 +15,7 @@ Other tasks than ``fit``, ``csv`` and ``text`` (fits from arrays, a file, texts)
 - ``epochs``: how far the weights are from those of a plain loop (`epochs.py`);
 - ``svc``, ``kridge``, ``gp``: a duality gap, or how far equations are from solved (`kernel_machines.py`);
 - ``sequences``, ``trees``: how far entries of a Gram matrix are from those of plain loops (`alike.py`);
+- ``counting``: how far logs of shares are from those of plain sums (`lookups.py`);
 - ``separable``: 0 if the answer is the one that is known by construction, else 1;
 - ``words``: the share of entries that hashing lost, if the counts add up, else 1;
 - ``answer``, ``first-fit``, ``verify``, ``import``: 0 if the command ended well, else 1 (`commands.py`);

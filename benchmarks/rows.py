@@ -161,7 +161,7 @@ def _grams() -> Iterator[list[Problem]]:
 
 
 def _lookups() -> Iterator[list[Problem]]:
-    """Yield the rows that look up neighbors, the layout of the rows included."""
+    """Yield the rows that look up neighbors, the layout of the rows included, and the one that counts."""
     points = [on("normal", numbers.points), on("clusters", numbers.points, clusters=30)]
     yield _row("knn", "neighbors", "the 10 nearest rows of queries, 64 columns", points, target=1e-5,
                rival="scikit-learn-intelex", rows=(100_000, 40_000, 10_000, 300), queries=(10_000, 4_000, 1_000, 40),
@@ -169,6 +169,10 @@ def _lookups() -> Iterator[list[Problem]]:
     yield _row("knn-low", "neighbors", "the 10 nearest rows of queries, 3 columns", points, target=1e-5,
                rival="scipy tree", rows=(500_000, 200_000, 40_000, 300), queries=(200_000, 80_000, 20_000, 40),
                columns=3, goal=0.5)  # fmt: skip
+    yield _row("naive-bayes", "counting", "multinomial naive Bayes of word counts",
+               [on("two", words.counts, classes=2), on("twenty", words.counts, classes=20, tail=0.7)], target=1e-10,
+               rival="scikit-learn", rows=(100_000, 40_000, 8_000, 200), columns=(50_000, 50_000, 8_000, 40),
+               per_row=(80, 80, 60, 8), goal=0.3)  # fmt: skip
 
 
 def _machines() -> Iterator[list[Problem]]:

@@ -152,7 +152,7 @@ def reached(peer: Any, problem: Any, size: str, given: Any, fitted: Any) -> floa
         return alike.strayed(given.facts, fitted)
     if problem.task in data.MACHINES:
         return kernel_machines.strayed(problem.task, given, fitted)
-    if problem.task in ("epochs", "neighbors"):
+    if problem.task in ("epochs", "neighbors", "counting"):
         return data.strayed(problem, size, peer.coefficients(problem, fitted)[0])
     return data.suboptimality(problem, size, given, *peer.coefficients(problem, fitted))
 

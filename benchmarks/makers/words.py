@@ -39,6 +39,26 @@ def sparse_text(
     return {"X": X, "y": (rng.random(rows) < sigmoid(eta - np.median(eta))).astype(np.float64)}
 
 
+def counts(rows: int, columns: int, per_row: int, classes: int, tail: float = 1.0) -> dict[str, Any]:
+    """Return how often words occur in texts, words by a power law whose order every class changes a little."""
+    from scipy import sparse
+
+    rng = np.random.default_rng([SEED, 61, classes])
+    y = rng.integers(0, classes, rows)
+    frequency = (np.arange(columns) + 10.0) ** -tail
+    edges = np.cumsum(frequency / frequency.sum())
+    lengths = rng.poisson(per_row, rows) + 1
+    words = np.searchsorted(edges, rng.random(int(lengths.sum()))).clip(0, columns - 1)
+    words = (words + np.repeat(y, lengths) * rng.integers(0, 2, words.size)) % columns
+    order, indptr = (
+        rng.permutation(columns).astype(np.int32),
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32),
+    )
+    X = sparse.csr_matrix((np.ones(words.size), order[words], indptr), shape=(rows, columns))
+    X.sum_duplicates()
+    return {"X": X, "y": y.astype(np.float64)}
+
+
 def sparse_wide(rows: int, columns: int, per_row: int, tail: float = 1.0, noise: float = 1.0) -> dict[str, Any]:
     """Return text-like rows by columns (CSC) and a target that a few of the words explain, its mean zero."""
     rng = np.random.default_rng([SEED, 8])

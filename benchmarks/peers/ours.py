@@ -32,6 +32,7 @@ class Ours(Peer):
         "text",
         "epochs",
         "neighbors",
+        "counting",
         "tiny",
         *TASKS,
         *MACHINES,
@@ -43,7 +44,8 @@ class Ours(Peer):
         return [
             [
                 {}
-                if problem.task in ("predict", "separable", "words", "epochs", "neighbors", "tiny", *TASKS, *COMMANDS)
+                if problem.task
+                in ("predict", "separable", "words", "epochs", "neighbors", "counting", "tiny", *TASKS, *COMMANDS)
                 else {"tol": problem.target}
             ]
         ]
@@ -70,9 +72,8 @@ class Ours(Peer):
             from lineal import kernels
 
             return kernels.read(TASKS[problem.task]).gram(data.texts)
-        if problem.task == "neighbors":
-            rows, queries = lookups.parts(data)
-            return lineal.NearestNeighbors(n_neighbors=lookups.NEIGHBORS).fit(rows).kneighbors(queries)
+        if problem.task in ("counting", "neighbors"):
+            return _looked_up(problem, data)
         if problem.task == "words":
             return lineal.TextFeatures(weighting="counts", hash_bits=20).fit_transform(data.texts)
         if problem.task == "text":
@@ -99,6 +100,8 @@ class Ours(Peer):
 
     def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
         """Return our coefficients; a table's by name."""
+        if problem.task == "counting":
+            return fitted.feature_log_prob_, None
         if problem.task == "neighbors":
             return fitted[0][: lookups.CHECKED], None
         if problem.task == "csv":
@@ -201,6 +204,16 @@ def _command(problem: Problem, data: Data) -> int:
     if problem.task == "first-fit":
         return commands.first_fit("lineal", data)
     return commands.verify(data) if problem.task == "verify" else commands.fit(data)
+
+
+def _looked_up(problem: Problem, data: Data) -> Any:
+    """Count words, or look up neighbors."""
+    import lineal
+
+    if problem.task == "counting":
+        return lineal.MultinomialNB().fit(data.X, data.y)
+    rows, queries = lookups.parts(data)
+    return lineal.NearestNeighbors(n_neighbors=lookups.NEIGHBORS).fit(rows).kneighbors(queries)
 
 
 def _machine(problem: Problem, data: Data, setting: Setting) -> kernel_machines.Solution:

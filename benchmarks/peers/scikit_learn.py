@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +33,7 @@ OTHER_ROWS: dict[str, list[Line] | str] = {
 
 BY_TASK: dict[str, list[Line]] = {
     "svc": [tolerances("tol")],
-    **{task: [[{}]] for task in ("epochs", "kridge", "gp", *COMMANDS)},
+    **{task: [[{}]] for task in ("epochs", "counting", "kridge", "gp", *COMMANDS)},
 }
 """Settings of the tasks that have the same for every row."""
 
@@ -43,7 +44,16 @@ class ScikitLearn(Peer):
     name = "scikit-learn"
     distribution = "scikit-learn"
     package = "sklearn.linear_model"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "words", "text", "epochs", "neighbors", *MACHINES, *COMMANDS)
+    tasks: ClassVar[tuple[str, ...]] = (
+        *Peer.tasks,
+        "words",
+        "text",
+        "epochs",
+        "neighbors",
+        "counting",
+        *MACHINES,
+        *COMMANDS,
+    )
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return solvers by loss, the likely fastest first; least squares has no tolerance that matters."""
@@ -76,8 +86,6 @@ class ScikitLearn(Peer):
 
     def estimator(self, problem: Problem, data: Data, setting: Setting) -> Any:
         """Return the estimator whose objective is 2n F (ridge), F / strength (logistic)."""
-        from importlib import import_module
-
         models = import_module(self.package)
         rows = data.y.size
         if problem.task == "epochs":
@@ -106,6 +114,10 @@ class ScikitLearn(Peer):
             warnings.simplefilter("ignore")
             if problem.task == "neighbors":
                 return self.neighbors(data, setting)
+            if problem.task == "counting":
+                return (
+                    import_module(self.package.partition(".")[0] + ".naive_bayes").MultinomialNB().fit(data.X, data.y)
+                )
             if problem.task == "csv":
                 return self._fit_table(problem, data, setting)
             if problem.task in MACHINES:
@@ -120,8 +132,6 @@ class ScikitLearn(Peer):
 
     def neighbors(self, data: Data, setting: Setting) -> Any:
         """Return distances and row numbers of the nearest rows."""
-        from importlib import import_module
-
         rows, queries = lookups.parts(data)
         models = import_module(self.package.partition(".")[0] + ".neighbors")
         return (
@@ -130,6 +140,8 @@ class ScikitLearn(Peer):
 
     def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
         """Return scikit-learn's coefficients in our shape; a table's in units of its columns."""
+        if problem.task == "counting":
+            return fitted.feature_log_prob_, None
         if problem.task == "neighbors":
             return fitted[0][: lookups.CHECKED], None
         if problem.task == "csv":

@@ -173,7 +173,18 @@ def test_a_limit_is_bytes_or_operations_whichever_takes_longer() -> None:
     assert work["hinge"].seconds(million | {"nonzeros": 10_000_000}, ROOF) == pytest.approx(120e6 / 2e10)
     assert work["perceptron"].seconds(million, ROOF) == pytest.approx(10 * 800e6 / 2e10)
     commands = {problem.row for problem in PROBLEMS.values() if problem.task in COMMANDS}
-    others = {"predict-one", "separable", "overlapping", "ssk", "tree-kernel", "knn", "knn-low", "tiny", *MACHINES}
+    others = {
+        "predict-one",
+        "separable",
+        "overlapping",
+        "ssk",
+        "tree-kernel",
+        "knn",
+        "knn-low",
+        "naive-bayes",
+        "tiny",
+        *MACHINES,
+    }
     assert set(ROWS) - set(work) == others | commands
 
 

@@ -1,7 +1,6 @@
 // Sums of sparse cells by class: one look that adds whole numbers and learns whether they are, another that splits what is not.
 #include "passes/class_sums.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -13,7 +12,6 @@ namespace {
 
 constexpr double FROM_WHOLE = 4503599627370496.0;  // 2^52: a smaller double plus it, less it, is rounded to a whole number
 constexpr int LEVEL_BITS = 26;
-constexpr Index AT_A_TIME = 4096;  // cells that are looked at while they are near
 constexpr std::int64_t MAGNITUDE = std::numeric_limits<std::int64_t>::max();
 
 // Sizes as whole numbers, whose order is that of magnitudes: loops over them need no branch.
@@ -38,22 +36,29 @@ struct Sizes {
     }
 };
 
+// The rows, one class after another, so that the totals of one class at a time are in cache.
+std::vector<Index> by_class(const std::int64_t* codes, Index rows) {
+    std::vector<Index> next(1), order(static_cast<std::size_t>(rows));
+    for (Index i = 0; i < rows; ++i) {
+        const auto code = static_cast<std::size_t>(codes[i]);
+        if (code + 2 > next.size()) next.resize(code + 2);
+        ++next[code + 1];
+    }
+    for (std::size_t k = 1; k < next.size(); ++k) next[k] += next[k - 1];
+    for (Index i = 0; i < rows; ++i) order[static_cast<std::size_t>(next[static_cast<std::size_t>(codes[i])]++)] = i;
+    return order;
+}
+
 template <class T, class N>
 CellSizes sum(const Part& part, const std::int64_t* codes, double* totals) {
     const N *starts = static_cast<const N*>(part.starts), *indices = static_cast<const N*>(part.indices);
     const T* values = static_cast<const T*>(part.values);
     Sizes sizes;
-    Index seen = starts[0];
-    const Index last = starts[part.rows];
-    for (Index i = 0; i < part.rows; ++i) {
+    for (const Index i : by_class(codes, part.rows)) {
         double* const own = totals + codes[i] * part.columns;
-        const Index end = starts[i + 1];
-        if (end > seen) {
-            const Index until = std::min(last, std::max(end, seen + AT_A_TIME));
-            sizes.look(values + seen, until - seen);
-            seen = until;
-        }
-        for (Index t = starts[i]; t < end; ++t) own[indices[t]] += static_cast<double>(values[t]);
+        const Index first = starts[i], end = starts[i + 1];
+        sizes.look(values + first, end - first);
+        for (Index t = first; t < end; ++t) own[indices[t]] += static_cast<double>(values[t]);
     }
     return sizes.found();
 }
@@ -66,7 +71,7 @@ bool split(const Part& part, const std::int64_t* codes, int top, int levels, dou
     for (int l = 0; l < levels; ++l) shifts.push_back(std::ldexp(1.5, 52 + LEVEL_BITS * (top - l)));
     const double* const shift = shifts.data();
     bool nothing_left = true;
-    for (Index i = 0; i < part.rows; ++i) {
+    for (const Index i : by_class(codes, part.rows)) {
         double* const own = totals + codes[i] * part.columns * levels;
         for (Index t = starts[i], end = starts[i + 1]; t < end; ++t) {
             double rest = static_cast<double>(values[t]);

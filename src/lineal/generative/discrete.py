@@ -32,7 +32,12 @@ class LogProbabilities:
         >>> LogProbabilities.of(np.array([[3.0, 1.0]]), np.array([[4.0]]), 1.0, np.array([[2.0]])).log.round(4).tolist()
         [[-0.4055, -1.0986]]
         """
-        above, below = count + alpha, np.broadcast_to(total + whole, count.shape)
+        above, below = count + alpha, total + whole
+        if np.min(above, initial=np.inf) > 0.0 and np.min(below, initial=np.inf) > 0.0:
+            np.log(above, out=above)
+            above -= np.log(below)
+            return LogProbabilities(above, above, None)
+        below = np.broadcast_to(below, count.shape)
         silent = below == 0.0
         above, below = np.where(silent, 1.0, above), np.where(silent, float(count.shape[1]), below)
         empty = above == 0.0
