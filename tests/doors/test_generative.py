@@ -294,3 +294,17 @@ def test_the_command_line(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "naive-bayes" in out
     assert "logistic" in out
+
+
+def test_an_unseen_level_counts_as_the_reference_or_where_there_is_none_for_nothing(tmp_path):
+    """Of c: 3 of 5 u's are p, 2 of 3 v's are q; with Laplace p(p | u) = 4/8, p(p | v) = 1/6; priors 5/8 and 3/8."""
+    table = {"c": ["p", "q", "p", "r", "q", "p", "q", "r"], "y": list("uvuvuuvu")}
+    with (tmp_path / "d.csv").open("w", newline="") as out:
+        csv.writer(out).writerows([["c", "y"], *zip(table["c"], table["y"], strict=True)])
+    new = {"c": ["p", "never"]}
+    level = 5 / 8 * 4 / 8 / (5 / 8 * 4 / 8 + 3 / 8 * 1 / 6)
+    for kind, unseen in (("category", level), ("category:max=1000,hash=2^12", 5 / 8)):
+        model = lineal.fit(tmp_path / "d.csv", "y", model="naive-bayes", types={"c": kind})
+        np.testing.assert_allclose(model.predict_proba(new)[:, 0], [level, unseen], rtol=1e-12)
+        model.save(tmp_path / "m.lineal")
+        assert any("coefficients" in line["check"] for line in verify(tmp_path / "m.lineal", tmp_path / "d.csv"))
