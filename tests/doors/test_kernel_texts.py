@@ -201,6 +201,11 @@ def test_kernels_of_texts_are_compared_with_each_other_and_measured_by_folds():
     assert folds
 
 
+def test_a_formula_is_refused_with_a_way_out():
+    with pytest.raises(InputError, match="name the target instead, and the column of texts by --types COLUMN=verbatim"):
+        lineal.fit({"t": TEXTS, "y": CLASS}, formula="y ~ t", model="kernel-svm:spectrum:2")
+
+
 def test_rows_that_are_no_texts_are_refused():
     with pytest.raises(InputError, match="one column of texts"):
         lineal.fit(np.eye(4), ["u", "v", "u", "v"], model="kernel-svm:spectrum:2")

@@ -139,6 +139,11 @@ class Roles:
 
     def _as_they_are(self, table: Table) -> Mapping[str, str]:
         """Return the types, the only column to predict from kept verbatim unless they name one that is."""
+        if self.formula is not None:
+            raise InputError(
+                "a formula makes columns of numbers, and the kernel compares texts; name the target instead, and the column of "
+                f"texts by --types COLUMN={VerbatimType.name}."
+            )
         types = dict(self.types or {})
         targets = [self.target] if isinstance(self.target, str) else list(self.target or ())
         apart = {*targets, self.weight, self.offset, *self.drop}
