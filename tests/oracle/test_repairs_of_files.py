@@ -211,3 +211,12 @@ def test_how_far_a_dual_point_moves_is_bounded(outputs: int) -> None:
             box = [(-s, s) for s in size.reshape(outputs, n)[:, j]]
             most[row] -= scipy.optimize.linprog(-own, A_eq=np.ones((1, outputs)), b_eq=[0.0], bounds=box).fun
     assert bound == pytest.approx(most, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_variance_of_residuals_that_are_rounding(seed: int) -> None:
+    """As many rows as columns: the fit knew that nothing is left, the checker saw what rounded coefficients leave."""
+    draw = np.random.default_rng([seed, 54])
+    x = draw.integers(-6, 7, size=(6, 5)) + np.array([0.0, 0.0, 1e9, 0.0, 0.0])
+    columns = named(x, draw.normal(size=6), w=draw.integers(2, 6, size=6).astype(float))
+    assert_honest(columns, {"model": "linear", "penalty": "none"})

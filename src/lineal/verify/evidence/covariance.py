@@ -29,6 +29,20 @@ def covariance(point: Point, weight_sum: float) -> Array:
     return np.asarray(matrix)
 
 
+def nearest(matrix: Array, stated: Array, point: Point, gap: float) -> Array:
+    """Return the covariance of squared loss that is nearest to a stated one: residuals are those of the optimum, not of b.
+
+    Their squares sum to no more than those at b, and to at most 2 S gap less: all of them, where they are rounding alone.
+    """
+    mean = np.asarray(sum(at.block.q @ at.rows.slope**2 for at in point.blocks()))
+    columns = point.problem.columns
+    places = np.arange(len(mean)) * columns
+    known, own = stated[places, places], matrix[places, places]
+    share = np.where(own > 0.0, known / np.where(own > 0.0, own, 1.0), 1.0)
+    least = 1.0 - 2.0 * gap / np.where(mean > 0.0, mean, np.inf)
+    return np.asarray(matrix * np.repeat(np.clip(share, np.maximum(least, 0.0), 1.0), columns)[:, None])
+
+
 def posterior(problem: Training, weight_sum: float, factors: Array, noise: float, prior: float) -> Array:
     """Return ``noise (X'SX + noise/prior D)^-1``, D the penalty factors, from the triangle of [S^1/2 X; (noise/prior D)^1/2].
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from lineal.verify.arithmetic import EPS, Array, Index
 from lineal.verify.claims.model import Claims
-from lineal.verify.evidence.covariance import check_variances, covariance, posterior
+from lineal.verify.evidence.covariance import check_variances, covariance, nearest, posterior
 from lineal.verify.evidence.gaps import GAP_FIGURES, check_gap, check_within, stated_gap
 from lineal.verify.evidence.infinity import check_infinity
 from lineal.verify.evidence.mistakes import check_mistakes
@@ -235,6 +235,8 @@ def _covariance(report: Report, claims: Claims, point: Point) -> None:
         allowed = allowed and not point.problem.penalty.seen.any() and claims.loss.likelihood
         report.check("a covariance is given for a unique fit without a penalty, or a posterior", allowed)
         matrix = covariance(point, claims.weight_sum)
+        if claims.loss.quadratic and stated.shape == matrix.shape:
+            matrix = nearest(matrix, stated, point, claims.gap or 0.0)
     else:
         report.check("a covariance is given for a unique fit without a penalty, or a posterior", allowed)
         matrix = posterior(point.problem, claims.weight_sum, claims.penalty_factors, *claims.variances)
