@@ -387,7 +387,7 @@ LIES = [
     (other_loss, OBJECTIVE),
     (weight_sum_changed, "the sum of the weights"),
     (kernel_of_none, "the sigmoid is not positive semi-definite"),
-    (parameter_added, "must have kernel, numbers, inputs and strength"),
+    (parameter_added, "must have inputs, kernel, numbers, strength, and no other"),
 ]
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from lineal.errors import ModelFileError
 from lineal.verify.claims.ground import INTERCEPT, Ground, field, ground, texts
 from lineal.verify.claims.training import Examples, examples
-from lineal.verify.maps import class_densities, kernel, neighbors
+from lineal.verify.maps import class_densities, kernel, neighbors, text_kernel
 from lineal.verify.maps.claims import PREFIX, MapClaims
 from lineal.verify.reading.store import Watch
 from lineal.verify.reading.tables import Table
@@ -39,6 +39,7 @@ BY_NAME: Final[Mapping[str, MapCheck]] = {
     "class-densities": class_densities,
     "kernel": kernel,
     "neighbors": neighbors,
+    "text-kernel": text_kernel,
 }
 """The check of every kind of map."""
 

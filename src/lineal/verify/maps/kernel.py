@@ -7,7 +7,7 @@ blocks; memory is that of the training rows and of one block. `span` is the proo
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -55,29 +55,49 @@ def columns(claims: MapClaims) -> list[str]:
 
 def check(report: Report, claims: MapClaims, rows: Examples) -> None:
     """Check the training rows in the file, how they are compared, and what the verdict says of the coefficients."""
-    stated = _stated(claims)
-    _check_form(report, claims, stated)
+    stated = taken(claims, {"kernel", "numbers", "inputs", "strength"}, kernels.take)
+    check_form(report, claims, stated, texts({"map": dict(claims.parameters)}, "map.inputs"))
     x, y, weight, places = _gathered(rows, claims)
     z = _standardized(report, claims, x)
+    at = check_places(report, stated, places)
+    _check_rows(report, claims, z, x, at)
+    check_claims(report, claims, stated, Rows(z, y, weight, at))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a kernel compares, with targets and weights, and the places of those that are kept."""
+
+    points: Any
+    y: Array
+    weight: Array
+    kept: Index
+
+
+def check_places(report: Report, stated: Stated, places: Index) -> Index:
+    """Return where the rows that are kept stand among those of positive weight, which they must be."""
     at = np.searchsorted(places, stated.numbers)
     known = bool(np.all(at < len(places))) and bool(np.all(places[np.minimum(at, len(places) - 1)] == stated.numbers))
     report.check("the rows that are kept are training rows of positive weight", known, f"{len(at)} rows")
-    _check_rows(report, claims, z, x, at)
-    codes = y[:, 0].astype(np.intp)
+    return at
+
+
+def check_claims(report: Report, claims: MapClaims, stated: Stated, rows: Rows) -> None:
+    """Check what the verdict says of the coefficients, whatever the kernel compares."""
+    codes, y = rows.y[:, 0].astype(np.intp), rows.y
     if stated.loss.name == "softmax":
         y = np.eye(claims.coef.shape[1])[codes]
     first = int(claims.intercept)
     span = Span(
-        stated.kernel, z, y, weight, stated.loss, stated.parameter, stated.strength, claims.intercept
-    )  # fmt: skip
-    coef, constant = claims.coef[first:], claims.coef[:first].sum(axis=0)
+        stated.kernel, rows.points, y, rows.weight, stated.loss, stated.parameter, stated.strength, claims.intercept
+    )
     if stated.loss.name == "perceptron":
-        kernel_perceptron.check(report, claims, span, at, codes)
+        kernel_perceptron.check(report, claims, span, rows.kept, codes)
         return
     if not stated.kernel.definite:
         words = "the kernel is positive semi-definite, so that something can be proven of the fit"
         report.check(words, False, "a polynomial with coef0 below 0 is not")
-    found = bound(span, at, coef, constant)
+    found = bound(span, rows.kept, claims.coef[first:], claims.coef[:first].sum(axis=0))
     report.check("every score of a training row is a finite number", math.isfinite(found.objective))
     _check_verdict(report, claims, stated, span, found)
 
@@ -92,11 +112,11 @@ def _numbers(claims: MapClaims) -> list[int]:
     return list(numbers)
 
 
-def _stated(claims: MapClaims) -> Stated:
+def taken(claims: MapClaims, members: Set[str], take: Callable[[Any], kernels.Kernel]) -> Stated:
     """Return the fields of the map and the loss, or refuse the file."""
     given = {"map": dict(claims.parameters), "loss": dict(claims.loss)}
-    if set(claims.parameters) != {"kernel", "numbers", "inputs", "strength"}:
-        raise ModelFileError("the feature map of the model file must have kernel, numbers, inputs and strength.")
+    if set(claims.parameters) != members:
+        raise ModelFileError(f"the feature map of the model file must have {', '.join(sorted(members))}, and no other.")
     strength = field(given, "map.strength", float, int)
     name, outputs = field(given, "loss.name", str), field(given, "loss.outputs", int)
     if not (math.isfinite(strength) and strength >= 0.0) or name not in LOSSES:
@@ -113,14 +133,13 @@ def _stated(claims: MapClaims) -> Stated:
         raise ModelFileError(f"the {name} loss does not fit the target.")
     if several and outputs != 1 and not loss.many_targets:
         raise ModelFileError(f"{name} loss has one target.")
-    kernel, numbers = kernels.take(claims.parameters["kernel"]), np.array(_numbers(claims), dtype=np.intp)
+    kernel, numbers = take(claims.parameters["kernel"]), np.array(_numbers(claims), dtype=np.intp)
     return Stated(kernel, numbers, float(strength), loss, parameter)
 
 
-def _check_form(report: Report, claims: MapClaims, stated: Stated) -> None:
+def check_form(report: Report, claims: MapClaims, stated: Stated, inputs: list[str]) -> None:
     """Check that the model is its columns and its intercept, and nothing else."""
     intercept = len(claims.made) - len(stated.numbers)
-    inputs = texts({"map": dict(claims.parameters)}, "map.inputs")
     same = inputs == claims.columns[int(claims.intercept) :] and intercept == int(claims.intercept)
     report.check("the inputs of the kernel are the columns that the terms make", same, f"{len(inputs)} columns")
     used = bool(np.all(np.any(claims.coef[intercept:] != 0.0, axis=1)))

@@ -35,7 +35,7 @@ def check(report: Report, claims: MapClaims, span: Span, rows: Index, codes: Ind
     enough = epochs >= max(1, most + clean) and (epochs <= counted(evidence.get("mistakes")) + clean or epochs == 1)
     report.check("so many epochs can have had these mistakes", enough, f"{epochs}")
     span = replace(span, lifted=lifted)
-    value, off = span.scores(rows, coef)
+    value, off, _ = span.scores(rows, coef)
     margins, error = _margins(value, off, codes)
     norm = math.sqrt(max(float(np.sum(coef * value[rows]) + np.sum(np.abs(coef) * off[rows])), 0.0))
     if clean:

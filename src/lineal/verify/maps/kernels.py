@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,17 +25,6 @@ DEEPEST: Final = 20
 LOST: Final = 1e-290
 """More than falls below the smallest doubles on the way."""
 
-MEMBERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "linear": (),
-    "poly": ("degree", "coef0", "gamma"),
-    "rbf": ("gamma",),
-    "laplacian": ("gamma",),
-    "sum": ("parts",),
-    "product": ("parts",),
-    "normalized": ("base",),
-}
-"""What is stated of every kernel of rows; none of them is the sigmoid, which is not positive semi-definite."""
-
 
 class Kernel(ABC):
     """A symmetric function of two rows; ``definite`` says that every matrix of its exact entries is positive semi-definite."""
@@ -43,11 +32,11 @@ class Kernel(ABC):
     definite: bool = True
 
     @abstractmethod
-    def between(self, x: Array, z: Array) -> Entries:
+    def between(self, x: Any, z: Any) -> Entries:
         """Return the entries of some rows with some others."""
 
     @abstractmethod
-    def own(self, x: Array) -> Entries:
+    def own(self, x: Any) -> Entries:
         """Return the entry of every row with itself."""
 
 
@@ -55,11 +44,11 @@ class Kernel(ABC):
 class Dot(Kernel):
     """``bend(x.z)``."""
 
-    def between(self, x: Array, z: Array) -> Entries:
+    def between(self, x: Any, z: Any) -> Entries:
         """Return the entries of some rows with some others."""
         return self._bent(x @ z.T, np.outer(_lengths(x), _lengths(z)), x.shape[1])
 
-    def own(self, x: Array) -> Entries:
+    def own(self, x: Any) -> Entries:
         """Return the entry of every row with itself."""
         return self._bent(np.sum(x * x, axis=1), _lengths(x) ** 2, x.shape[1])
 
@@ -102,7 +91,7 @@ class Falling(Kernel):
     gamma: float
     squared: bool
 
-    def between(self, x: Array, z: Array) -> Entries:
+    def between(self, x: Any, z: Any) -> Entries:
         """Return the entries of some rows with some others."""
         far = np.zeros((len(x), len(z)))
         for j in range(x.shape[1]):
@@ -112,7 +101,7 @@ class Falling(Kernel):
         np.exp(far, out=far)
         return far, np.full_like(far, EPS * (0.37 * (x.shape[1] + 4) + 4.0))
 
-    def own(self, x: Array) -> Entries:
+    def own(self, x: Any) -> Entries:
         """Return one for every row, exactly."""
         return np.ones(len(x)), np.zeros(len(x))
 
@@ -126,11 +115,11 @@ class Composed(Kernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "definite", all(part.definite for part in self.parts))
 
-    def between(self, x: Array, z: Array) -> Entries:
+    def between(self, x: Any, z: Any) -> Entries:
         """Return the entries of some rows with some others."""
         return self._joined([part.between(x, z) for part in self.parts])
 
-    def own(self, x: Array) -> Entries:
+    def own(self, x: Any) -> Entries:
         """Return the entry of every row with itself."""
         return self._joined([part.own(x) for part in self.parts])
 
@@ -170,7 +159,7 @@ class Normalized(Kernel):
 
     base: Kernel
 
-    def between(self, x: Array, z: Array) -> Entries:
+    def between(self, x: Any, z: Any) -> Entries:
         """Return the entries of some rows with some others."""
         (one, lost), (other, missed) = self._roots(x), self._roots(z)
         entries, error = self.base.between(x, z)
@@ -181,11 +170,11 @@ class Normalized(Kernel):
         zero = np.isinf(one)[:, None] | np.isinf(other)
         return np.where(zero, 0.0, shown), np.where(zero, 0.0, off)
 
-    def own(self, x: Array) -> Entries:
+    def own(self, x: Any) -> Entries:
         """Return one for every row that is not zero, exactly."""
         return np.isfinite(self._roots(x)[0]).astype(np.float64), np.zeros(len(x))
 
-    def _roots(self, x: Array) -> Entries:
+    def _roots(self, x: Any) -> Entries:
         """Return the root of every row's own entry, infinite where that is zero, and its relative error."""
         value, error = self.base.own(x)
         there = value > 0.0
@@ -198,38 +187,64 @@ def _lengths(x: Array) -> Array:
     return np.asarray(np.sqrt(np.sum(x * x, axis=1)) * (1.0 + EPS * (x.shape[1] + 4)) + LOST)
 
 
-def take(data: Any, layer: int = 0) -> Kernel:
-    """Return the kernel that a model file names, or refuse the file.
+Leaf = Callable[[str, Mapping[str, Any]], Kernel]
+"""What makes a kernel of its name and members, one that is not made of kernels."""
+
+
+def take(data: Any) -> Kernel:
+    """Return the kernel of rows that a model file names, or refuse the file.
 
     >>> take({"kernel": "rbf", "gamma": 0.5}).between(np.zeros((1, 1)), np.full((1, 1), 2.0))[0].round(4)
     array([[0.1353]])
     """
+    return taken(data, _of_rows)
+
+
+def taken(data: Any, leaf: Leaf, layer: int = 0) -> Kernel:
+    """Return a kernel whose parts are all made by ``leaf``."""
     if not isinstance(data, Mapping) or layer > DEEPEST:
         raise ModelFileError("the kernel of the feature map is not a kernel that this checker can read.")
     name = data.get("kernel")
+    if name == "normalized":
+        base = taken(member(data, "base")["base"], leaf, layer + 1)
+        if not base.definite:
+            raise ModelFileError("a normalized kernel must be made of a positive semi-definite one.")
+        return Normalized(base)
+    if name in ("sum", "product"):
+        parts = member(data, "parts")["parts"]
+        if not isinstance(parts, list) or len(parts) < 2:
+            raise ModelFileError("a sum or product of kernels must have two parts or more.")
+        return (Sum if name == "sum" else Product)(tuple(taken(part, leaf, layer + 1) for part in parts))
+    return leaf(str(name), data)
+
+
+def member(data: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """Return the members of a kernel, which must be these and no others."""
+    if set(data) != {"kernel", *names}:
+        raise ModelFileError(
+            f"the kernel {data['kernel']} must have the members kernel{', '.join(['', *names])} alone."
+        )
+    return data
+
+
+def _of_rows(name: str, data: Mapping[str, Any]) -> Kernel:
+    """Return a kernel of rows."""
+    if name == "linear":
+        member(data)
+        return Linear()
+    if name == "poly":
+        member(data, "degree", "coef0", "gamma")
+        return Polynomial(whole(data, "degree", 100), number(data, "coef0", -math.inf), number(data, "gamma"))
+    if name in ("rbf", "laplacian"):
+        return Falling(number(member(data, "gamma"), "gamma"), squared=name == "rbf")
     if name == "sigmoid":
         raise ModelFileError(
             "the sigmoid is not positive semi-definite, so that nothing can be proven of a fit with it."
         )
-    if not isinstance(name, str) or name not in MEMBERS:
-        raise ModelFileError(f"this checker does not know kernels of rows that are called {name!r}.")
-    members = MEMBERS[name]
-    if set(data) != {"kernel", *members}:
-        raise ModelFileError(
-            f"the kernel {name} must have the members kernel{', '.join(['', *members])}, and no other."
-        )
-    if name == "linear":
-        return Linear()
-    if name == "poly":
-        return Polynomial(_degree(data), _number(data, "coef0", -math.inf), _number(data, "gamma"))
-    if name in ("rbf", "laplacian"):
-        return Falling(_number(data, "gamma"), squared=name == "rbf")
-    if name == "normalized":
-        return _normalized(data, layer)
-    return (Sum if name == "sum" else Product)(_parts(data, layer))
+    raise ModelFileError(f"this checker does not know kernels of rows that are called {name!r}.")
 
 
-def _number(data: Mapping[str, Any], name: str, least: float = 0.0) -> float:
+def number(data: Mapping[str, Any], name: str, least: float = 0.0) -> float:
     """Return a finite number above ``least``."""
     value = data[name]
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= least:
@@ -237,22 +252,9 @@ def _number(data: Mapping[str, Any], name: str, least: float = 0.0) -> float:
     return float(value)
 
 
-def _degree(data: Mapping[str, Any]) -> int:
-    value = data["degree"]
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 100:
-        raise ModelFileError(f"degree of the kernel is {value!r}, which it cannot be.")
+def whole(data: Mapping[str, Any], name: str, most: int) -> int:
+    """Return a whole number from 1 to ``most``."""
+    value = data[name]
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise ModelFileError(f"{name} of the kernel is {value!r}, which it cannot be.")
     return value
-
-
-def _parts(data: Mapping[str, Any], layer: int) -> tuple[Kernel, ...]:
-    parts = data["parts"]
-    if not isinstance(parts, list) or len(parts) < 2:
-        raise ModelFileError("a sum or product of kernels must have two parts or more.")
-    return tuple(take(part, layer + 1) for part in parts)
-
-
-def _normalized(data: Mapping[str, Any], layer: int) -> Kernel:
-    base = take(data["base"], layer + 1)
-    if not base.definite:
-        raise ModelFileError("a normalized kernel must be made of a positive semi-definite one.")
-    return Normalized(base)

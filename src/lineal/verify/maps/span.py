@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -39,10 +39,10 @@ ROUNDS: Final = 12
 
 @dataclass(frozen=True)
 class Span:
-    """Rows, their targets and weights, and functions in the span of their kernels, plus one if ``lifted``."""
+    """Rows or texts, their targets and weights, and functions in the span of their kernels, plus one if ``lifted``."""
 
     kernel: Kernel
-    z: Array
+    z: Any
     y: Array
     weight: Array
     loss: type[Loss]
@@ -62,8 +62,9 @@ class Span:
         value, error = self.kernel.own(self.z)
         return np.asarray(np.sqrt(np.maximum(value, 0.0) + self.lifted + error) * (1.0 + 4 * EPS))
 
-    def scores(self, rows: Index, coef: Array) -> tuple[Array, Array]:
-        """Return the sums of kernels at some rows times coefficients, at every row, and how far each may be off."""
+    def scores(self, rows: Index, coef: Array) -> tuple[Array, Array, float]:
+        """Return the sums of kernels at some rows times coefficients, how far each may be off, and any entry at most."""
+        largest = 0.0
         n, chosen, size = len(self.z), self.z[rows], np.abs(coef)
         value, error = np.zeros((n, coef.shape[1])), np.zeros((n, coef.shape[1]))
         terms = min(len(rows), TERMS) + -(-len(rows) // TERMS) + 3
@@ -76,9 +77,10 @@ class Span:
                 if self.lifted:
                     entries = entries + 1.0
                     off = off + EPS * np.abs(entries)
+                largest = max(largest, float(np.max(off)))
                 value[some] += entries @ coef[part]
                 error[some] += (off + 0.5 * EPS * terms * np.abs(entries)) @ size[part]
-        return value, error * (1.0 + 1e-9)
+        return value, error * (1.0 + 1e-9), largest
 
     def losses(self, eta: Array) -> Loss:
         """Return the losses of all rows at some scores."""
@@ -103,7 +105,7 @@ class Bound:
 
 def bound(span: Span, rows: Index, coef: Array, constant: Array) -> Bound:
     """Return F of coefficients of some rows and a constant for each output, and the least of the gaps that can be proven."""
-    value, off = span.scores(rows, coef)
+    value, off, largest = span.scores(rows, coef)
     eta = value + constant
     off = off + EPS * np.abs(eta)
     losses, n = span.losses(eta), len(eta)
@@ -112,7 +114,8 @@ def bound(span: Span, rows: Index, coef: Array, constant: Array) -> Bound:
     steep = np.sum(losses.steep * off, axis=1) + 0.5 * np.sum(off**2, axis=1)
     wide = 0.5 * span.strength * float(np.sum(np.abs(coef) * off[rows]) + (n + 8) * EPS * np.sum(np.abs(norm)))
     allowance = 2.0 * (span.mean(steep) + wide) + (n + 64) * EPS * mean
-    unit = 8.0 * span.mean(np.max(off, axis=1))
+    # a fit may know no more of an entry than what the worst of them is off
+    unit = 8.0 * max(span.mean(np.max(off, axis=1)), largest * float(np.max(np.sum(np.abs(coef), axis=0))))
     if not span.strength > 0.0:  # no loss is below zero
         return Bound(mean, allowance, mean, allowance, 4.0 * mean, unit)
     found = [_gap(span, rows, coef, eta, off, theta) for theta in _duals(span, rows, coef, losses)]
@@ -207,7 +210,7 @@ def _apart(span: Span, rest: Array, size: Array, root: Array) -> Array:
     if np.all(root @ np.abs(rest) <= 1e-12 * (root @ size)):
         return np.full(rest.shape[1], np.inf)
     used = np.flatnonzero(np.any(rest != 0.0, axis=1))
-    value, off = span.scores(used, rest[used])
+    value, off, _ = span.scores(used, rest[used])
     sizes = np.abs(rest) * (off + (len(used) + 4) * EPS * np.abs(value))
     return np.asarray(np.sqrt(np.maximum(np.sum(rest * value + sizes, axis=0), 0.0)))
 
