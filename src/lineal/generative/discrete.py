@@ -62,7 +62,7 @@ def bernoulli(count: Array, total: Array, alpha: Smoothing) -> tuple[LogProbabil
     """Return ``log p(word is there | class)`` and ``log p(it is not | class)``, for ``total`` (K,) rows of each class.
 
     >>> there, absent = bernoulli(np.array([[1.0]]), np.array([3.0]), 1.0)
-    >>> np.exp(there.log).tolist(), np.exp(absent.log).tolist()
+    >>> np.exp(there.log).round(12).tolist(), np.exp(absent.log).round(12).tolist()
     ([[0.4]], [[0.6]])
     """
     rows = total[:, None]
