@@ -219,7 +219,7 @@ class NearestNeighbors(RadiusMixin, NeighborsEstimator):
 
     >>> found = NearestNeighbors(n_neighbors=2).fit([[0.0], [1.0], [5.0]])
     >>> found.kneighbors([[0.4]])
-    (array([[0.4, 0.6]]), array([[0, 1]]))
+    (array([[0.4, 0.6]]), array([[0, 1]], dtype=int64))
     >>> found.verdict_.sentence
     'Exact: looked up, the 2 nearest of 3 training rows, euclidean distance; nothing was optimized.'
     """
