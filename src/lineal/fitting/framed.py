@@ -106,7 +106,10 @@ def _rounded(
     moved = framed.frame.columns  # half a unit of their coefficients is lost
     for attempt in range(3):
         coef, class_mean = framed.outward(fit.coef, keep=keep)
-        coef = gauged(outer, coef)  # what a bounded column takes off another one may sum to anything over the classes
+        # What a bounded column takes off another one may sum to anything over the classes; of the intercepts the mean is
+        # taken off above, before they are rounded.
+        others = moved[moved != 0]
+        coef[others] = gauged(outer, coef)[others]
         inner = framed.inward(coef, class_mean)
         score_shift = 0.5 * EPS * float(np.sum(run.problem.moments.largest[moved] @ np.abs(inner[moved])))
         fit = run.certified_at(inner, score_shift, chosen, fit.reason, as_is=attempt == 2)
