@@ -112,7 +112,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "points", "definition"), CASES, ids=lambda each: str(each)[:40])
+@pytest.mark.parametrize(("kernel", "points", "definition"), CASES, ids=[str(case[0]) for case in CASES])
 def test_entries_are_those_of_the_definition(kernel, points, definition):
     some = np.array(points[:8] + points[-2:], dtype=object)
     expected = np.array([[definition(x, z) for z in some] for x in some])
