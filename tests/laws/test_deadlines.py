@@ -141,7 +141,9 @@ def test_estimators_take_seconds(kind: Any) -> None:
         with pytest.raises(InputError, match="time_limit is"):
             kind(time_limit=wrong).fit(x, y)
     plain, limited = kind().fit(x, y), kind(time_limit=1e9).fit(x, y)
-    assert np.array_equal(plain.coef_, limited.coef_)
+    assert np.array_equal(plain.predict(x), limited.predict(x))
+    if not kind.__name__.startswith(("SV", "Kernel")):  # (their coefficients are those of the support rows)
+        assert np.array_equal(plain.coef_, limited.coef_)
     assert plain.verdict_ == limited.verdict_
 
 
@@ -257,7 +259,7 @@ def test_without_time_for_a_first_look_there_is_a_sentence(kind: Any) -> None:
     """Its deadline was over before it began: an answer without a fit, or the sentence; never a claim."""
     x, y = rows(Logistic(), n=3000)
     model = kind(time_limit=Deadline(-10.0, 0.0, Clock()))
-    if kind.__name__ == "Perceptron":
+    if kind.__name__ in ("KernelLogisticRegression", "Perceptron", "SVC", "SVR"):
         assert model.fit(x, y).verdict_.kind == "budget"
     elif kind.__name__ in ("LogisticRegression", "PoissonRegressor", "Ridge"):  # so short that it is over before a look
         assert model.fit(x, y).verdict_.kind == "optimal"

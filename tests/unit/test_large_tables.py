@@ -62,7 +62,7 @@ def pixels(rows: int, seed: int = 0) -> dict[str, object]:
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 256, (rows, 12)) * (rng.random((rows, 12)) < 0.5)
     score = x @ rng.normal(size=(12, 3)) / 120 + rng.gumbel(size=(rows, 3))
-    return {"label": np.array(["a", "b", "c"])[np.argmax(score, axis=1)], **{f"p{j}": x[:, j] for j in range(8)}}
+    return {"label": np.array(["a", "b", "c"])[np.argmax(score, axis=1)], **{f"p{j}": x[:, j] for j in range(12)}}
 
 
 def test_rows_in_single_precision_give_the_same_model(monkeypatch: pytest.MonkeyPatch) -> None:

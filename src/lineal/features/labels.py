@@ -231,6 +231,13 @@ def lists_words(table: Table, name: str) -> bool:
     return False
 
 
+def _of_texts(table: Table, name: str) -> bool:
+    """Whether a column is one of a text file, which has no lists: it need not be read to know."""
+    while isinstance(table, Around) and name in table.inner.names:
+        table = table.inner
+    return table.plain and not isinstance(table, Around)
+
+
 def all_answers(table: Table, names: Sequence[str], *, insist: bool = False) -> bool:
     """Whether every cell of some columns is yes, no or missing; those that are not are refused if one must ``insist``."""
     for rows, batch in table.select(texts=names).numbered():
@@ -323,7 +330,7 @@ def found(
         return (Labels(tuple(target)), []) if labels else None
     if target not in table.names:
         return None  # (a question about a column, or an error that says so)
-    lists = lists_words(table, target)
+    lists = not _of_texts(table, target) and lists_words(table, target)
     if by is not None and lists:
         raise InputError(f"labels_by has no effect: the cells of {target!r} are lists; leave it out.")
     return learned(train, target, by) if lists or by is not None else None
