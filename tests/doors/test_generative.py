@@ -268,7 +268,8 @@ def test_another_row_is_refused(files, tmp_path, model):
         verify(tmp_path / "m.lineal", tmp_path / "d.csv")
 
 
-def test_the_command_line(tmp_path, capsys):
+def test_the_command_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     table = str(Path(__file__).parents[2] / "examples" / "penguins.csv")
     path = str(tmp_path / "m.lineal")
     assert run(["fit", table, "--target", "species", "--model", "naive-bayes:alpha=1", "-o", path]) == 0
