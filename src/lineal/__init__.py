@@ -24,7 +24,7 @@ _HOMES = {
     "zero_one": "lineal.perceptron.mistakes",
     "summarise": "lineal.inference.summaries",
     "sweep": "lineal.api.sweeping",
-    "likelihood_ratio": "lineal.inference.summaries",
+    "likelihood_ratio": "lineal.inference.ratios",
     "Model": "lineal.model.model",
     "Verdict": "lineal.model.verdict",
     "InputError": "lineal.errors",

@@ -12,7 +12,7 @@ from lineal.algebra.spectrum import Spectrum
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.fitting.marginal import Curve
-from lineal.inference.summaries import evidence
+from lineal.inference import evidence
 from lineal.sources.memory import Blocks, Memory
 from lineal.sources.source import Block
 

@@ -9,7 +9,7 @@ import pytest
 import lineal
 from lineal.api.path_of_table import table_path
 from lineal.cli import run
-from lineal.inference.summaries import summarise
+from lineal.inference import summarise
 from lineal.verify import verify
 
 ROWS = 40

@@ -16,7 +16,7 @@ from scipy import optimize, stats
 import lineal
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.inference.summaries import firth, profile, summarise
+from lineal.inference import firth, profile, summarise
 from lineal.losses import Logistic
 from lineal.model.model import Model
 from lineal.model.target import Target

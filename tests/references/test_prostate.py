@@ -16,7 +16,7 @@ import pytest
 from lineal.api import dialects
 from lineal.designs import as_design
 from lineal.fitting.fitting import fit
-from lineal.inference.summaries import evidence
+from lineal.inference import evidence
 from lineal.losses import Squared
 from lineal.model.model import Model
 from lineal.model.target import Target

@@ -10,7 +10,7 @@ import lineal
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.fitting.fitting import fit
-from lineal.inference.summaries import summarise
+from lineal.inference import summarise
 from lineal.losses import Softmax
 from lineal.penalties import NoPenalty
 from lineal.sources.memory import Memory
@@ -217,3 +217,17 @@ def test_multinomial_robust():
     np.testing.assert_allclose(contrast @ spread @ contrast.T, factor * theirs.cov_params(), rtol=1e-5, atol=1e-9)
     with pytest.raises(InputError, match="HC0, HC1"):
         robust(result.problem, result.coef, "HC3")
+
+
+def test_complete_cases(tmp_path):
+    """A fit to complete rows alone finds them again in its table."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80)})
+    frame["y"] = frame["a"] - frame["b"] + rng.normal(size=80)
+    frame.loc[[3, 11, 40], "a"] = np.nan
+    frame.loc[[11, 60], "b"] = np.nan
+    model = lineal.fit(frame, "y", model="linear", penalty="none", missing="drop", test_size=0)
+    whole = frame.dropna()
+    theirs = statsmodels.OLS(whole["y"], statsmodels.add_constant(whole[["a", "b"]])).fit()
+    agrees(summarise(model, frame), theirs)
+    assert len(whole) == 76

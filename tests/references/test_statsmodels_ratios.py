@@ -10,7 +10,7 @@ import lineal
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.fitting.fitting import fit
-from lineal.inference.summaries import likelihood_ratio, summarise
+from lineal.inference import likelihood_ratio, summarise
 from lineal.losses import Poisson
 from lineal.model.model import Model
 from lineal.model.target import Target

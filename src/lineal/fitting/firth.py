@@ -185,7 +185,7 @@ def profile(fit: Fit, *, level: float = 0.95) -> Summary:
     near = problem if frame is None else frame.problem
     best = _look(near, (fit.coef if frame is None else frame.inward(fit.coef))[:, 0])
     if best is None or fit.solver != "firth":
-        raise InputError("profiles are for fits made by lineal.inference.summaries.firth.")
+        raise InputError("profiles are for fits made by lineal.inference.firth.")
     rows = []
     reach = quantile(level)
     errors = np.sqrt(np.diagonal(best.inverse if frame is None else frame.covariance(best.inverse)))

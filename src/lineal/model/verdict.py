@@ -46,7 +46,7 @@ AT_INFINITY: Final = Kind(
     severity=3,
     no_errors=(
         "a coefficient is infinite, so it has no standard error: drop the column, or use Firth's penalty, which has "
-        "finite estimates and intervals (lineal.inference.summaries.firth, docs/statistics.md)."
+        "finite estimates and intervals (lineal.inference.firth, docs/statistics.md)."
     ),
     arrays={"direction": ("columns", "outputs")},
 )
