@@ -18,7 +18,7 @@ from lineal.features.counts import Counts, look_like_counts
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.formula import Formula
-from lineal.features.labels import Labels, found, named, strangers
+from lineal.features.labels import Labels, labels_of, named, strangers
 from lineal.features.learning import Learned, learn
 from lineal.features.splitting import TEST, TRAIN, VALIDATION, Apart, Split, Within, parted
 from lineal.features.terms import Verbatim
@@ -269,7 +269,7 @@ def _notes(table: Table, learned: Learned) -> list[str]:
 def _retold(table: Table, train: Table, roles: Roles, wanted: Wanted) -> tuple[Counts | Labels | None, list[str]]:
     """Return how the target is told by columns that are not it, labels or counts, and sentences about it."""
     target = roles.target
-    labels = found(table, train, target, roles.labels_by, numbers=wanted == "number", insist=wanted == "classes")
+    labels = labels_of(table, train, target, roles.labels_by, numbers=wanted == "number", insist=wanted == "classes")
     if labels is not None:
         return labels
     if not isinstance(target, list | tuple) or len(target) != 2 or wanted == "number":

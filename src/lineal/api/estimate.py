@@ -72,8 +72,8 @@ def prepare(
 def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
     """Fit the rows as asked."""
     if request.model.method is not None:
-        found, loss, report = request.model.method.fit(dataset, run)
-        return _mapped(dataset, found, loss, report)
+        result, loss, report = request.model.method.fit(dataset, run)
+        return _mapped(dataset, result, loss, report)
     ready = prepare(dataset, request, run.deadline, run.first)
     dataset = dataset if ready.moments.offset == 0.0 else with_offsets(dataset, ready.loss.outputs)
     source, loss, moments, report = dataset.train, ready.loss, ready.moments, ready.report
@@ -127,14 +127,14 @@ def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
     return Estimate(fitted, ready, kind.name, level, choice, units, report)
 
 
-def _mapped(dataset: Dataset, found: MapFit, loss: Loss, report: Mapping[str, Any]) -> Estimate:
+def _mapped(dataset: Dataset, result: MapFit, loss: Loss, report: Mapping[str, Any]) -> Estimate:
     """Return the fit of a method with what a model says of its rows."""
     moments = survey(dataset.train, loss)
     level, _ = _level(dataset.train, loss, moments)
     variance, labels = _variance(dataset.train, moments), dataset.target.classes
     units = Units(variance, np.zeros(len(variance), np.bool_), dataset.train.columns[:1] == ("(intercept)",), {})
     words = None if labels is None else [str(label) for label in labels]
-    return Estimate(found, Ready(loss, moments, units, None, words, report), "none", level, report=report)
+    return Estimate(result, Ready(loss, moments, units, None, words, report), "none", level, report=report)
 
 
 def _loss(model: ModelRequest, dataset: Dataset, deadline: Deadline | None) -> tuple[Loss, dict[str, Any]]:

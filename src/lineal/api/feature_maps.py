@@ -38,10 +38,10 @@ def read(
         raise ModelFileError("feature_map must be an object with a name.")
     if data["name"] not in kinds:
         raise ModelFileError(f"feature_map.name is {data['name']!r}; known are {', '.join(kinds) or 'none'}.")
-    found = kinds[data["name"]].read({key: value for key, value in data.items() if key != "name"}, own)
-    if columns[int(columns[:1] == ("(intercept)",)) :] != found.columns:
+    feature_map = kinds[data["name"]].read({key: value for key, value in data.items() if key != "name"}, own)
+    if columns[int(columns[:1] == ("(intercept)",)) :] != feature_map.columns:
         raise ModelFileError("columns are not the columns its feature map makes.")
-    return found
+    return feature_map
 
 
 def check_inputs(feature_map: FeatureMap, encoded: tuple[str, ...], columns: tuple[str, ...]) -> None:

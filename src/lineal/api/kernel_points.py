@@ -87,16 +87,16 @@ def _text_column(table: Table, text: str | None, drop: Sequence[str], kernel: Ke
 
 
 def _texts(table: Table, name: str) -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
     for _, batch in table.select(texts=[name]).numbered():
         codes, levels = texts_of(column(batch, name))
         if (codes < 0).any():
-            row = len(found) + int(np.argmax(codes < 0)) + 1
+            row = len(texts) + int(np.argmax(codes < 0)) + 1
             raise InputError(
                 f"{table.origin} has no text in row {row} of {name!r}; fill such cells, or leave rows out."
             )
-        found += [levels[code] for code in codes]
-    return found
+        texts += [levels[code] for code in codes]
+    return texts
 
 
 def _entries(table: Table, names: Sequence[str]) -> Array:

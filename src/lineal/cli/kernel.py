@@ -47,7 +47,7 @@ def run(
     if missing == "drop":
         raise InputError("--missing drop leaves rows out, and every row is a point of the matrix; use mark or mean.")
     with Watch(f"reading {data}"):
-        found = kernel_points(
+        points = kernel_points(
             data.open(),
             asked,
             text=column,
@@ -56,12 +56,12 @@ def run(
             choices=Choices(max_levels, missing, na=typed_marks(na) or None),
             standardized=not raw,
         )
-        _room(len(found.points))
+        _room(len(points.points))
     with Watch("comparing all points"):
-        gram = asked.gram(found.points)
-        error = asked.entry_error(found.points) if asked.bounded else None
-        test = asked.check(found.points) if check else None
-    printed = _answer(asked, found, gram, error, test)
+        gram = asked.gram(points.points)
+        error = asked.entry_error(points.points) if asked.bounded else None
+        test = asked.check(points.points) if check else None
+    printed = _answer(asked, points, gram, error, test)
     if output is not None:
         _write(output, gram)
         printed["file"] = str(output)
@@ -70,14 +70,14 @@ def run(
     else:
         screen = Screen()
         head = [] if test is None else [Text(test.sentence, style="bold")]
-        screen.print(*head, facts(_facts(asked, found, printed, test)))
+        screen.print(*head, facts(_facts(asked, points, printed, test)))
         if output is not None:
             click.echo(f"Written to {output}.")
     return 3 if test is not None and test.answer == "undecided" else 0
 
 
 def _answer(
-    kernel: Kernel, found: KernelPoints, gram: Array, error: Array | None, test: MercerTest | None
+    kernel: Kernel, points: KernelPoints, gram: Array, error: Array | None, test: MercerTest | None
 ) -> dict[str, Any]:
     own = np.diagonal(gram)
     return {
@@ -85,8 +85,8 @@ def _answer(
         "formula": kernel.formula(),
         "mercer": kernel.mercer,
         "points": len(gram),
-        "columns": list(found.columns),
-        "standardized": found.standardized,
+        "columns": list(points.columns),
+        "standardized": points.standardized,
         "least": float(gram.min()) if gram.size else None,
         "largest": float(gram.max()) if gram.size else None,
         "diagonal": [float(own.min()), float(own.max())] if gram.size else None,
@@ -95,11 +95,13 @@ def _answer(
     }
 
 
-def _facts(kernel: Kernel, found: KernelPoints, said: dict[str, Any], test: MercerTest | None) -> list[tuple[str, str]]:
-    names = ", ".join(found.columns[:8]) + (f" and {len(found.columns) - 8} more" if len(found.columns) > 8 else "")
+def _facts(
+    kernel: Kernel, points: KernelPoints, said: dict[str, Any], test: MercerTest | None
+) -> list[tuple[str, str]]:
+    names = ", ".join(points.columns[:8]) + (f" and {len(points.columns) - 8} more" if len(points.columns) > 8 else "")
     lines = [
         ("Kernel", f"k(x, z) = {said['formula']}" + ("" if kernel.mercer else "; not known to be Mercer's")),
-        ("Points", f"{said['points']:,}, of {names}" + (" (standardized)" if found.standardized else "")),
+        ("Points", f"{said['points']:,}, of {names}" + (" (standardized)" if points.standardized else "")),
     ]
     if said["points"]:
         low, high = said["diagonal"]

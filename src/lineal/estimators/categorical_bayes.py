@@ -92,11 +92,11 @@ class CategoricalNB(Discrete):
         design = HStack([Categorical(cells[:, j], int(size)) for j, size in enumerate(sizes)])
         return class_sums(Memory(design, codes.astype(np.float64), weight), len(self.classes_))
 
-    def _added(self, found: ClassSums) -> ClassSums:
+    def _added(self, sums: ClassSums) -> ClassSums:
         before, now = np.array([count.shape[1] for count in self.category_count_], dtype=np.int64), self._sizes_now
         self._sizes_now = np.maximum(before, now)
         known = replace(self._sums, sums=_widened(self._sums.sums, before, self._sizes_now))
-        return known + replace(found, sums=_widened(found.sums, now, self._sizes_now))
+        return known + replace(sums, sums=_widened(sums.sums, now, self._sizes_now))
 
     def _conclude_columns(self) -> None:
         self.n_categories_ = self._sizes_now
@@ -104,8 +104,8 @@ class CategoricalNB(Discrete):
         self.category_count_ = np.split(self._sums.sums.values(), edges, axis=1)
         alpha = self._alpha(self.n_features_in_)
         each = np.broadcast_to(alpha, self.n_features_in_)
-        self._found = [multinomial(count, float(own)) for count, own in zip(self.category_count_, each, strict=True)]
-        self.feature_log_prob_ = [found.log for found in self._found]
+        self._shares = [multinomial(count, float(own)) for count, own in zip(self.category_count_, each, strict=True)]
+        self.feature_log_prob_ = [shares.log for shares in self._shares]
 
     def _stated(self) -> dict[str, object]:
         return {**super()._stated(), "categories": self.n_categories_.tolist()}
@@ -129,10 +129,10 @@ class CategoricalNB(Discrete):
             )
         score = np.tile(self.class_log_prior_, (len(cells), 1))
         misses, missed = np.zeros_like(score), False
-        for j, found in enumerate(self._found):
-            score += found.limit[:, cells[:, j]].T
-            if found.zero is not None:
-                misses += found.zero[:, cells[:, j]].T
+        for j, shares in enumerate(self._shares):
+            score += shares.limit[:, cells[:, j]].T
+            if shares.zero is not None:
+                misses += shares.zero[:, cells[:, j]].T
                 missed = True
         return Joint(score, misses if missed else None)
 

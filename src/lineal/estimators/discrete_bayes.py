@@ -145,8 +145,8 @@ class _Words(Discrete):
 
     def _conclude_columns(self) -> None:
         self.feature_count_ = self._sums.sums.values()
-        self._found = self._probabilities(self.feature_count_, self._alpha(self.feature_count_.shape[1]))
-        self.feature_log_prob_ = self._found.log
+        self._probability = self._probabilities(self.feature_count_, self._alpha(self.feature_count_.shape[1]))
+        self.feature_log_prob_ = self._probability.log
 
     @abstractmethod
     def _probabilities(self, count: Array, alpha: float | Array) -> LogProbabilities:
@@ -156,18 +156,18 @@ class _Words(Discrete):
         return self.class_log_prior_
 
     def _check_unedited(self) -> None:
-        refuse_edited(self.feature_log_prob_ is not self._found.log, "feature_log_prob_")
+        refuse_edited(self.feature_log_prob_ is not self._probability.log, "feature_log_prob_")
 
     def _linear(self) -> tuple[Array, Array]:
         return self.feature_log_prob_, self._prior()
 
     def _joint(self, X: Any) -> Joint:
-        design, found = as_design(X, intercept=False), self._found
-        edited = self.feature_log_prob_ is not found.log
-        if edited or found.zero is None:
+        design, shares = as_design(X, intercept=False), self._probability
+        edited = self.feature_log_prob_ is not shares.log
+        if edited or shares.zero is None:
             return Joint(design.times(np.ascontiguousarray(self.feature_log_prob_.T)) + self._prior())
-        score = design.times(np.ascontiguousarray(found.limit.T)) + self._prior()
-        return Joint(score, design.times(np.ascontiguousarray(found.zero.T)))
+        score = design.times(np.ascontiguousarray(shares.limit.T)) + self._prior()
+        return Joint(score, design.times(np.ascontiguousarray(shares.zero.T)))
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -306,9 +306,9 @@ class BernoulliNB(Discrete):
         self._marks_now = bool((cells == made).all())
         return class_sums(self._source(events, codes, weight), len(self.classes_))
 
-    def _added(self, found: ClassSums) -> ClassSums:
+    def _added(self, sums: ClassSums) -> ClassSums:
         self._marks_now = self._marks and self._marks_now
-        return super()._added(found)
+        return super()._added(sums)
 
     def _columns(self) -> tuple[str, ...]:
         """Return what the Model's columns are called: where X held other numbers than 0 and 1, they are what is above."""

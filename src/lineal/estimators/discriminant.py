@@ -54,9 +54,9 @@ class Discriminant(Generative):
         """Look at the rows twice: for means and variances, then for the scatter about them."""
         source = self._source(X, codes, weight)
         sums = class_sums(source, len(self.classes_), squares=True)
-        found = moments(sums)
-        spread = scatter(source, found.mean, found.low, found.variance)
-        return Groups(source, codes, sums, found.weight, found.mean, found.low, spread)
+        classes = moments(sums)
+        spread = scatter(source, classes.mean, classes.low, classes.variance)
+        return Groups(source, codes, sums, classes.weight, classes.mean, classes.low, spread)
 
     def _prior_of(self, weight: Array) -> Array:
         if self.priors is None:

@@ -88,8 +88,8 @@ class Outside:
 
     def all_distances(self, asked: Any) -> Array:
         """Return the distance of every query to every row."""
-        found = pairwise_distances(asked, self.rows, metric=self.metric, **self.options)
-        return np.ascontiguousarray(found, dtype=np.float64)
+        distances = pairwise_distances(asked, self.rows, metric=self.metric, **self.options)
+        return np.ascontiguousarray(distances, dtype=np.float64)
 
 
 def searched(X: Any, metric: Any, p: Any, options: Mapping[str, Any] | None, hint: str, leaf: int) -> Searched:

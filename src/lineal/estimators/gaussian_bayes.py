@@ -51,14 +51,14 @@ class GaussianNB(Stream):
         return class_sums(self._source(X, codes, weight), len(self.classes_), squares=True)
 
     def _conclude(self) -> None:
-        found = moments(self._sums)
-        self.class_count_, self.theta_, self._rest = found.weight, found.mean.copy(), (found.mean, found.low)
-        self.epsilon_ = float(self.var_smoothing * np.max(found.spread, initial=0.0))
-        self.var_ = found.variance + self.epsilon_
+        classes = moments(self._sums)
+        self.class_count_, self.theta_, self._rest = classes.weight, classes.mean.copy(), (classes.mean, classes.low)
+        self.epsilon_ = float(self.var_smoothing * np.max(classes.spread, initial=0.0))
+        self.var_ = classes.variance + self.epsilon_
         self._variance = self.var_.copy()
         prior = given_prior("priors", self.priors, len(self.classes_)) if self.priors is not None else None
         self.class_prior_ = self.class_count_ / np.sum(self.class_count_) if prior is None else prior
-        flat = (self.var_ == 0.0) & (found.spread > 0.0) & (self.class_count_ > 0.0)[:, None]
+        flat = (self.var_ == 0.0) & (classes.spread > 0.0) & (self.class_count_ > 0.0)[:, None]
         if flat.any():
             k, j = np.argwhere(flat)[0]
             raise InputError(

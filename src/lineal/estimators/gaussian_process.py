@@ -231,8 +231,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
                 )
             rng = np.random.default_rng(seeded(self.random_state))
             starts += [rng.uniform(kernel.bounds[:, 0], kernel.bounds[:, 1]) for _ in range(restarts)]
-        found = [self._climbed(value, start, kernel.bounds) for start in starts]
-        theta, likelihood, slope = max(found, key=lambda one: one[1])
+        optima = [self._climbed(value, start, kernel.bounds) for start in starts]
+        theta, likelihood, slope = max(optima, key=lambda one: one[1])
         kernel.theta = theta
         return float(np.linalg.norm(slope)) / max(1.0, abs(likelihood))
 
@@ -241,8 +241,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             return climb(value, start, bounds)
 
         def down(theta: Array, eval_gradient: bool = True) -> Any:
-            found, gradient = value(theta)
-            return (-found, -gradient) if eval_gradient else -found
+            likelihood, gradient = value(theta)
+            return (-likelihood, -gradient) if eval_gradient else -likelihood
 
         theta, _ = self.optimizer(down, start, bounds)
         return (np.asarray(theta), *value(np.asarray(theta)))

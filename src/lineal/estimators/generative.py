@@ -169,8 +169,8 @@ class Stream(Generative):
         """
         self._check_parameters()
         X, codes, weight, first = self._more(X, y, classes, sample_weight)
-        found = self._count(X, codes, weight)
-        self._sums = found if first else self._added(found)
+        sums = self._count(X, codes, weight)
+        self._sums = sums if first else self._added(sums)
         self._conclude()
         return self
 
@@ -183,9 +183,9 @@ class Stream(Generative):
         self._conclude()
         return self
 
-    def _added(self, found: ClassSums) -> ClassSums:
+    def _added(self, sums: ClassSums) -> ClassSums:
         """Return what was counted before and now."""
-        return self._sums + found
+        return self._sums + sums
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Return ``log p(k, x)`` of every class."""

@@ -110,8 +110,8 @@ class KernelLogisticRegression(ClassifierMixin, KernelMachine):  # type: ignore[
             if moved is None:
                 stopped = LATE if most is None or newton.steps < most else "max_iter was reached"
             if not moved or newton.steps > 2:
-                found = partial(prove, problem, newton.at.coef, newton.at.intercept)
-                proof = in_time(graced(deadline), found, lambda: nothing)
+                proven = partial(prove, problem, newton.at.coef, newton.at.intercept)
+                proof = in_time(graced(deadline), proven, lambda: nothing)
             if not moved or (proof.gap is not None and proof.within(1e-3 * tol)):
                 break
         stopped = "" if proof.gap is not None and proof.within(tol) else stopped

@@ -38,14 +38,14 @@ class Parts:
         """Return the Model, which holds the rows that predictions need."""
         kept = np.flatnonzero(np.any(self.coef != 0.0, axis=1))
         rows = self.rows[kept].astype(np.float64)
-        found = KernelMap(kernel, rows, tuple(kept.tolist()), inputs, self.problem.strength)
+        feature_map = KernelMap(kernel, rows, tuple(kept.tolist()), inputs, self.problem.strength)
         first = () if self.intercept is None else ("(intercept)",)
         coef = self.coef[kept] if self.intercept is None else np.vstack([self.intercept, self.coef[kept]])
         weight, (name, _, reason) = self.problem.weight, solver.partition(": ")
         return Model.of_rows(
             int(np.count_nonzero(weight)), self.problem.weight_sum,
-            coef=coef, columns=(*first, *found.columns), loss=self.problem.loss, penalty=NoPenalty(len(coef)),
-            target=self.target, verdict=verdict, solver=name, reason=reason, tol=tol, feature_map=found,
+            coef=coef, columns=(*first, *feature_map.columns), loss=self.problem.loss, penalty=NoPenalty(len(coef)),
+            target=self.target, verdict=verdict, solver=name, reason=reason, tol=tol, feature_map=feature_map,
         )  # fmt: skip
 
 

@@ -70,22 +70,22 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 "classes, and at least 2: with one row a class there is no variance."
             )
         self._max_components = self._components(classes, X.shape[1])
-        found = self._grouped(X, codes, weight)
-        self.priors_ = self._priors(found.weight)
-        covariance = self._covariance(X, found, stored=stored)
-        self.means_ = found.mean + found.low
+        groups = self._grouped(X, codes, weight)
+        self.priors_ = self._priors(groups.weight)
+        covariance = self._covariance(X, groups, stored=stored)
+        self.means_ = groups.mean + groups.low
         whitening = Whitening.of(covariance, tol**2 if self.solver == "svd" else None)
         center = np.asarray(self.priors_ @ self.means_)
-        offsets = (found.mean - center) + found.low
-        self._note_directions(X, found, offsets, whitening, tol)
+        offsets = (groups.mean - center) + groups.low
+        self._note_directions(X, groups, offsets, whitening, tol)
         self._linear = Linear.of(offsets, center, whitening.matrix, self.priors_)
         self._note_scores(whitening.matrix)
-        self._sums = found.sums
+        self._sums = groups.sums
         lost = X.shape[1] - whitening.rank
         more = (
             f"; {lost} direction{'s' if lost > 1 else ''} without variance within the classes left out" if lost else ""
         )
-        self.verdict_ = self._counted(found.sums, more, rank=whitening.rank)
+        self.verdict_ = self._counted(groups.sums, more, rank=whitening.rank)
         self._n_features_out = self._max_components
         return self
 
@@ -106,40 +106,40 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=3)
         return prior / total
 
-    def _covariance(self, X: Any, found: Groups, *, stored: bool) -> Array:
+    def _covariance(self, X: Any, groups: Groups, *, stored: bool) -> Array:
         """Return the covariance within the classes that the solver stands for."""
-        total = float(np.sum(found.weight))
-        pooled = np.asarray(np.sum(found.scatter.matrix, axis=0) / total)
+        total = float(np.sum(groups.weight))
+        pooled = np.asarray(np.sum(groups.scatter.matrix, axis=0) / total)
         if self.solver == "svd" and not stored:
             return pooled
         if self.covariance_estimator is None:
-            each = covariances(found.scatter, found.weight, self.shrinkage)
+            each = covariances(groups.scatter, groups.weight, self.shrinkage)
         else:
-            each = np.array([self._estimated(X, found.codes, k) for k in range(len(found.weight))])
+            each = np.array([self._estimated(X, groups.codes, k) for k in range(len(groups.weight))])
         self.covariance_ = np.asarray(np.tensordot(self.priors_, each, axes=1))
         return pooled if self.solver == "svd" else self.covariance_
 
-    def _note_directions(self, X: Any, found: Groups, offsets: Array, whitening: Whitening, tol: float) -> None:
+    def _note_directions(self, X: Any, groups: Groups, offsets: Array, whitening: Whitening, tol: float) -> None:
         """Note the directions in which the classes differ most, and how much of their differences each explains."""
         classes, inside = len(offsets), whitening.matrix
         if self.solver == "svd":
-            factor = np.sqrt(np.sum(found.weight) * self.priors_ / max(classes - 1, 1))
+            factor = np.sqrt(np.sum(groups.weight) * self.priors_ / max(classes - 1, 1))
             self.scalings_, sizes = between(offsets, inside, factor, tol)
             self.xbar_ = np.asarray(self.priors_ @ self.means_)
         else:
-            beyond = self._total(X, found) - self.covariance_
+            beyond = self._total(X, groups) - self.covariance_
             values, axes = np.linalg.eigh(inside.T @ beyond @ inside)
             order = np.argsort(values)[::-1]
             sizes, self.scalings_ = values[order], inside @ axes[:, order]
         whole = float(np.sum(sizes))
         self.explained_variance_ratio_ = (sizes / whole if whole > 0.0 else sizes)[: self._max_components]
 
-    def _total(self, X: Any, found: Groups) -> Array:
+    def _total(self, X: Any, groups: Groups) -> Array:
         """Return the covariance of all rows about their mean."""
         if self.covariance_estimator is not None:
-            return self._estimated(X, found.codes, None)
-        block = found.source.block
-        whole = type(found.source)(block.design, np.zeros(block.n_rows), block.weight)
+            return self._estimated(X, groups.codes, None)
+        block = groups.source.block
+        whole = type(groups.source)(block.design, np.zeros(block.n_rows), block.weight)
         sums = class_sums(whole, 1, squares=True)
         about = moments(sums)
         spread = scatter(whole, about.mean, about.low, about.variance)

@@ -121,17 +121,17 @@ class NeighborsEstimator(Fitted):
 
         Without X, those of every training row, which is not its own neighbor.
         """
-        found = self._neighbors(X, n_neighbors)
-        return (found.distances, found.rows) if return_distance else found.rows
+        neighbors = self._neighbors(X, n_neighbors)
+        return (neighbors.distances, neighbors.rows) if return_distance else neighbors.rows
 
     def kneighbors_graph(
         self, X: Any = None, n_neighbors: int | None = None, mode: Literal["connectivity", "distance"] = "connectivity"
     ) -> sparse.csr_matrix:
         """Return a sparse matrix with an entry for every neighbor of a query: 1, or the distance."""
-        found = self._neighbors(X, n_neighbors)
-        n, k = found.rows.shape
-        data = found.distances.reshape(-1) if _mode(mode) == "distance" else np.ones(n * k)
-        return sparse.csr_matrix((data, found.rows.reshape(-1), np.arange(0, n * k + 1, k)), shape=(n, self._width))
+        neighbors = self._neighbors(X, n_neighbors)
+        n, k = neighbors.rows.shape
+        data = neighbors.distances.reshape(-1) if _mode(mode) == "distance" else np.ones(n * k)
+        return sparse.csr_matrix((data, neighbors.rows.reshape(-1), np.arange(0, n * k + 1, k)), shape=(n, self._width))
 
     @property
     def _width(self) -> int:
@@ -217,10 +217,10 @@ class NearestNeighbors(RadiusMixin, NeighborsEstimator):
     metric_params : further options of a metric, a dict, or None.
     n_jobs : None or -1; the cores that are given are used.
 
-    >>> found = NearestNeighbors(n_neighbors=2).fit([[0.0], [1.0], [5.0]])
-    >>> found.kneighbors([[0.4]])
+    >>> search = NearestNeighbors(n_neighbors=2).fit([[0.0], [1.0], [5.0]])
+    >>> search.kneighbors([[0.4]])
     (array([[0.4, 0.6]]), array([[0, 1]], dtype=int64))
-    >>> found.verdict_.sentence
+    >>> search.verdict_.sentence
     'Exact: looked up, the 2 nearest of 3 training rows, euclidean distance; nothing was optimized.'
     """
 

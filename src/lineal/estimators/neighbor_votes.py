@@ -139,25 +139,25 @@ class KNeighborsClassifier(ClassifierMixin, _Voting):  # type: ignore[misc]
         return self
 
     def _shares(self, X: Any) -> list[Array]:
-        found = self._neighbors(X)
-        weights = weights_of(self.weights, found.distances)
+        neighbors = self._neighbors(X)
+        weights = weights_of(self.weights, neighbors.distances)
         lists = self.classes_ if self.outputs_2d_ else [self.classes_]
-        return [shares(self._y[found.rows, column], len(labels), weights) for column, labels in enumerate(lists)]
+        return [shares(self._y[neighbors.rows, column], len(labels), weights) for column, labels in enumerate(lists)]
 
     def predict_proba(self, X: Any) -> Any:
         """Return the share of every class among the neighbors; a list of such arrays for several targets.
 
         With X None, of every training row among the others.
         """
-        found = self._shares(X)
-        return found if self.outputs_2d_ else found[0]
+        each = self._shares(X)
+        return each if self.outputs_2d_ else each[0]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the class with the largest share, of equal ones the first."""
-        found = self._shares(X)
+        each = self._shares(X)
         if not self.outputs_2d_:
-            return np.asarray(self.classes_[np.argmax(found[0], axis=1)])
-        chosen = [labels[np.argmax(one, axis=1)] for labels, one in zip(self.classes_, found, strict=True)]
+            return np.asarray(self.classes_[np.argmax(each[0], axis=1)])
+        chosen = [labels[np.argmax(one, axis=1)] for labels, one in zip(self.classes_, each, strict=True)]
         return np.column_stack(chosen)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -201,8 +201,8 @@ class KNeighborsRegressor(RegressorMixin, _Voting):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         """Return the mean of the neighbors' targets; with X None, of every training row among the others."""
-        found = self._neighbors(X)
-        predicted = means(self._y[found.rows], weights_of(self.weights, found.distances))
+        neighbors = self._neighbors(X)
+        predicted = means(self._y[neighbors.rows], weights_of(self.weights, neighbors.distances))
         return predicted[:, 0] if self._flat else predicted
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -61,45 +61,45 @@ class QuadraticDiscriminantAnalysis(Discriminant):
                 f"The number of classes has to be greater than one. Got {len(self.classes_)} class: "
                 f"{self.classes_.tolist()}."
             )
-        found = self._grouped(X, codes, None)
-        single = np.flatnonzero(found.sums.rows < 2)
+        groups = self._grouped(X, codes, None)
+        single = np.flatnonzero(groups.sums.rows < 2)
         if len(single):
             label = self.classes_.tolist()[int(single[0])]
             raise InputError(
                 f"y has only 1 sample in class {label}, covariance is ill defined; leave the class out, or use GaussianNB or "
                 "LinearDiscriminantAnalysis, which share what they learn of variances."
             )
-        self.priors_ = self._prior_of(found.weight)
-        matrices = self._matrices(X, found, share)
-        self.means_ = found.mean + found.low
+        self.priors_ = self._prior_of(groups.weight)
+        matrices = self._matrices(X, groups, share)
+        self.means_ = groups.mean + groups.low
         self._quadratic = Quadratic(
-            found.mean, found.low, tuple(self._whitened(k, matrices[k], tol) for k in range(len(matrices)))
+            groups.mean, groups.low, tuple(self._whitened(k, matrices[k], tol) for k in range(len(matrices)))
         )
         if stored:
             self.covariance_ = list(matrices)
         pairs = [np.linalg.eigh(matrix) for matrix in matrices]
         self.scalings_ = [np.ascontiguousarray(values[::-1]) for values, _ in pairs]
         self.rotations_ = [np.ascontiguousarray(axes[:, ::-1]) for _, axes in pairs]
-        self._sums = found.sums
-        self.verdict_ = self._counted(found.sums)
+        self._sums = groups.sums
+        self.verdict_ = self._counted(groups.sums)
         return self
 
-    def _matrices(self, X: Any, found: Groups, share: float) -> Array:
+    def _matrices(self, X: Any, groups: Groups, share: float) -> Array:
         """Return the covariance of every class, as it is to be inverted."""
         if self.covariance_estimator is not None:
-            return np.array([self._estimated(X, found.codes, k) for k in range(len(found.weight))])
-        each = covariances(found.scatter, found.weight, self.shrinkage)
+            return np.array([self._estimated(X, groups.codes, k) for k in range(len(groups.weight))])
+        each = covariances(groups.scatter, groups.weight, self.shrinkage)
         return (1.0 - share) * each + share * np.eye(each.shape[1]) if self.solver == "svd" else each
 
     def _whitened(self, k: int, matrix: Array, tol: float) -> Whitening:
-        found = Whitening.of(matrix, tol**2)
-        if not found.full:
+        whitening = Whitening.of(matrix, tol**2)
+        if not whitening.full:
             remedy = "reg_param, such as 0.01" if self.solver == "svd" else "shrinkage='auto'"
             raise InputError(
                 f"The covariance matrix of class {self.classes_.tolist()[k]} is not full rank: of {len(matrix)} directions "
-                f"{found.rank} vary. Give {remedy}, drop columns, or use LinearDiscriminantAnalysis."
+                f"{whitening.rank} vary. Give {remedy}, drop columns, or use LinearDiscriminantAnalysis."
             )
-        return found
+        return whitening
 
     def _stated(self) -> dict[str, object]:
         share = float(self.reg_param) if self.solver == "svd" else 0.0

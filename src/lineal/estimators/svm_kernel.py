@@ -170,30 +170,30 @@ class SVC(ClassifierMixin, _Support):  # type: ignore[misc]
         weight = np.ones(len(codes)) if weight is None else weight
         gram = self._gram(X)
         pairs = pairs_of(codes, weight, len(labels))
-        found = []
+        members = []
         for done, pair in enumerate(pairs):
             part = gram if len(pair.rows) == gram.size else gram.part(pair.rows)
             share = Plan(plan.tol, plan.megabytes, plan.most, shared(plan.deadline, len(pairs) - done))
-            found.append(fit(part, Hinge(), pair.y, weight[pair.rows], C, share))
+            members.append(fit(part, Hinge(), pair.y, weight[pair.rows], C, share))
         self.classes_ = labels
         self.class_weight_ = _class_weights(self.class_weight, labels, codes)
-        self._kept(X, codes, pairs, found)
+        self._kept(X, codes, pairs, members)
         return self
 
-    def _kept(self, X: Any, codes: Codes, pairs: list[Pair], found: list[Any]) -> None:
+    def _kept(self, X: Any, codes: Codes, pairs: list[Pair], members: list[Any]) -> None:
         """Note what was found, laid out as scikit-learn has it."""
-        layout = laid_out(codes, pairs, [one.coef[:, 0] for one in found], len(self.classes_))
+        layout = laid_out(codes, pairs, [one.coef[:, 0] for one in members], len(self.classes_))
         self.support_, self.n_support_ = layout.support, layout.counts
         self._dual = layout.machines
         self.dual_coef_ = layout.dual
-        self.intercept_ = np.array([float(one.intercept[0]) for one in found])
+        self.intercept_ = np.array([float(one.intercept[0]) for one in members])
         if len(pairs) > 1:
             self.intercept_ = (
                 -self.intercept_
             )  # several machines speak for the first class of a pair, one for the second
-        self.n_iter_ = np.array([one.pairs for one in found], dtype=np.int32)
-        self.fit_status_ = int(any(one.verdict.kind == "budget" for one in found))
-        self._judged([one.verdict for one in found], [one.objective for one in found])
+        self.n_iter_ = np.array([one.pairs for one in members], dtype=np.int32)
+        self.fit_status_ = int(any(one.verdict.kind == "budget" for one in members))
+        self._judged([one.verdict for one in members], [one.objective for one in members])
         self.solver_ = SOLVER
         self._vectors(X)
         if is_sparse(X):
@@ -202,8 +202,8 @@ class SVC(ClassifierMixin, _Support):  # type: ignore[misc]
             self.dual_coef_ = csr_matrix(self.dual_coef_)
         if len(pairs) == 1:
             whole = np.zeros((len(codes), 1))
-            whole[pairs[0].rows] = found[0].coef
-            self._modeled(self._rows, whole, found[0].intercept, found[0].problem, target_of(self.classes_))
+            whole[pairs[0].rows] = members[0].coef
+            self._modeled(self._rows, whole, members[0].intercept, members[0].problem, target_of(self.classes_))
         else:
             self._parts = None
 
@@ -299,20 +299,20 @@ class SVR(RegressorMixin, _Support):  # type: ignore[misc]
         values, given = numbers(y)[:, 0], weights(sample_weight, X)
         weight = np.ones(len(values)) if given is None else given
         EpsilonInsensitive(epsilon).check(values[:, None])
-        found = fit(self._gram(X), EpsilonInsensitive(epsilon), values, weight, C, plan)
-        self.support_ = np.flatnonzero(found.coef[:, 0]).astype(np.int32)
-        self._dual = found.coef[self.support_].T.copy()
-        self.dual_coef_, self.intercept_ = self._dual, found.intercept
+        solution = fit(self._gram(X), EpsilonInsensitive(epsilon), values, weight, C, plan)
+        self.support_ = np.flatnonzero(solution.coef[:, 0]).astype(np.int32)
+        self._dual = solution.coef[self.support_].T.copy()
+        self.dual_coef_, self.intercept_ = self._dual, solution.intercept
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
-        self.n_iter_, self.fit_status_ = found.pairs, int(found.verdict.kind == "budget")
-        self._judged([found.verdict], [found.objective])
+        self.n_iter_, self.fit_status_ = solution.pairs, int(solution.verdict.kind == "budget")
+        self._judged([solution.verdict], [solution.objective])
         self.solver_ = SOLVER
         self._vectors(X)
         if is_sparse(X):
             from scipy.sparse import csr_matrix
 
             self.dual_coef_ = csr_matrix(self.dual_coef_)
-        self._modeled(self._rows, found.coef, found.intercept, found.problem, number_target(None))
+        self._modeled(self._rows, solution.coef, solution.intercept, solution.problem, number_target(None))
         return self
 
     def predict(self, X: Any) -> Array:

@@ -162,11 +162,11 @@ def answers(name: str, array: Any) -> Array:
         raise CellError(name, 0, str(array[0].as_py()) if len(array) else "", EXPECTED)
     codes, levels = packed(array)
     table = np.array([*map(_answer, levels), np.nan])
-    found: Array = table[codes]
-    if np.isinf(found).any():
-        position = int(np.flatnonzero(np.isinf(found))[0])
+    answers: Array = table[codes]
+    if np.isinf(answers).any():
+        position = int(np.flatnonzero(np.isinf(answers))[0])
         raise CellError(name, position, levels[codes[position]], EXPECTED)
-    return found
+    return answers
 
 
 def _answer(level: str) -> float:
@@ -273,10 +273,10 @@ def learned(train: Table, name: str, by: str | None) -> tuple[Labels, list[str]]
         raise InputError(
             f"the target {name!r} lists {len(words):,} labels, more than {MAX_LABELS}; leave rare ones out."
         )
-    found = replace(Labels.listed(name, words, by), everywhere=tuple(everywhere))
-    for taken in set(found.names) & set(train.names):
+    labels = replace(Labels.listed(name, words, by), everywhere=tuple(everywhere))
+    for taken in set(labels.names) & set(train.names):
         raise InputError(f"a label of {name!r} would be called {taken!r}, as a column is; rename that column.")
-    return found, notes
+    return labels, notes
 
 
 def strangers(table: Table, use: str) -> list[str]:
@@ -299,7 +299,7 @@ def strangers(table: Table, use: str) -> list[str]:
     return [f"{times} {name!r} lists a label that no member is for, such as {first!r}; it is not {use}."]
 
 
-def found(
+def labels_of(
     table: Table, train: Table, target: Any, by: str | None, *, numbers: bool, insist: bool
 ) -> tuple[Labels, list[str]] | None:
     """Return the labels that a target means and sentences about them; None where it means something else.

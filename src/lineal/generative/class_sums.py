@@ -110,8 +110,8 @@ class SumClasses:
         places = np.repeat(codes * p, lengths) + columns
 
         def add(part: Array) -> Array:
-            found = np.bincount(places, weights=part, minlength=(self.classes + 1) * p)
-            return np.asarray(found[: self.classes * p], np.float64).reshape(self.classes, p)
+            sums = np.bincount(places, weights=part, minlength=(self.classes + 1) * p)
+            return np.asarray(sums[: self.classes * p], np.float64).reshape(self.classes, p)
 
         return ExactSums.of(_weighted([cells], heavy), add, len(codes), (self.classes, p))
 
@@ -152,8 +152,8 @@ def _native(part: Sparse, codes: Codes, classes: int) -> ExactSums | None:
     if strange or height * totals.size > MAX_LEVEL_CELLS:
         return None
     parts = _core.class_parts(part.part, own, classes, top, height)
-    found = {top - place: np.ascontiguousarray(parts[:, :, place]) for place in range(height)}
-    return ExactSums({level: total for level, total in found.items() if total.any()}, shape, len(codes)).carried()
+    levels = {top - place: np.ascontiguousarray(parts[:, :, place]) for place in range(height)}
+    return ExactSums({level: total for level, total in levels.items() if total.any()}, shape, len(codes)).carried()
 
 
 def class_sums(source: Source, classes: int, *, squares: bool = False) -> ClassSums:

@@ -84,22 +84,22 @@ def complement(count: Array, alpha: Smoothing, *, norm: bool) -> LogProbabilitie
     is 0: such weights are plus infinity.
     """
     rest = np.sum(count, axis=0) - count
-    found = multinomial(rest, alpha)
+    shares = multinomial(rest, alpha)
     if norm:
-        whole = np.sum(found.log, axis=1, keepdims=True)
-        scaled = found.log / np.where(whole == 0.0, 1.0, whole) if found.zero is None else _shares(found)
+        whole = np.sum(shares.log, axis=1, keepdims=True)
+        scaled = shares.log / np.where(whole == 0.0, 1.0, whole) if shares.zero is None else _shares(shares)
         return LogProbabilities(scaled, scaled, None)
-    return LogProbabilities(-found.log, -found.limit, None if found.zero is None else -found.zero)
+    return LogProbabilities(-shares.log, -shares.limit, None if shares.zero is None else -shares.zero)
 
 
-def _shares(found: LogProbabilities) -> Array:
+def _shares(logs: LogProbabilities) -> Array:
     """Return the limit of the weights by their sum: only those without bound have a share."""
-    assert found.zero is not None
-    number = np.sum(found.zero, axis=1, keepdims=True)
-    whole = np.sum(found.log, axis=1, keepdims=True)
+    assert logs.zero is not None
+    number = np.sum(logs.zero, axis=1, keepdims=True)
+    whole = np.sum(logs.log, axis=1, keepdims=True)
     finite = number == 0.0
     return np.where(
-        finite, found.limit / np.where(finite & (whole != 0.0), whole, 1.0), found.zero / np.maximum(number, 1.0)
+        finite, logs.limit / np.where(finite & (whole != 0.0), whole, 1.0), logs.zero / np.maximum(number, 1.0)
     )
 
 

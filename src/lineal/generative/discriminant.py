@@ -88,11 +88,11 @@ class Quadratic:
         """Return ``-1/2 (log |C_k| + |T_k' (x - m_k)|^2)``, without the factor of 2 pi that all share."""
 
         def scores(x: Any) -> Any:
-            found = np.empty((len(x), len(self.mean)), dtype=x.dtype)
+            values = np.empty((len(x), len(self.mean)), dtype=x.dtype)
             for k, own in enumerate(self.whitening):
                 units = ((x - self.mean[k]) - self.low[k]) @ own.matrix
-                found[:, k] = -0.5 * (np.einsum("ij,ij->i", units, units) + own.log_determinant)
-            return found
+                values[:, k] = -0.5 * (np.einsum("ij,ij->i", units, units) + own.log_determinant)
+            return values
 
         return in_range(scores, x)
 

@@ -42,16 +42,16 @@ class Gaussians:
         level = -np.sum(np.log(sd), axis=1) - 0.5 * math.log(2.0 * math.pi) * sd.shape[1]
 
         def scores(x: Any) -> Any:
-            found = np.empty((len(x), len(mean)), dtype=x.dtype)
+            values = np.empty((len(x), len(mean)), dtype=x.dtype)
             for k in range(len(mean)):
                 units = ((x - mean[k]) - low[k]) / sd[k]
-                found[:, k] = level[k] - 0.5 * np.einsum("ij,ij->i", units, units)
-            return found
+                values[:, k] = level[k] - 0.5 * np.einsum("ij,ij->i", units, units)
+            return values
 
-        found = in_range(scores, x if absent is None else np.where(gone := absent[:, used], mean[0], x))
+        density = in_range(scores, x if absent is None else np.where(gone := absent[:, used], mean[0], x))
         if absent is None:
-            return found
+            return density
         for k in range(len(mean)):  # what the cells in the place of absent ones have put in
             units = ((mean[0] - mean[k]) - low[k]) / sd[k]
-            found[:, k] -= gone @ (-np.log(sd[k]) - 0.5 * math.log(2.0 * math.pi) - 0.5 * units**2)
-        return found
+            density[:, k] -= gone @ (-np.log(sd[k]) - 0.5 * math.log(2.0 * math.pi) - 0.5 * units**2)
+        return density

@@ -95,23 +95,23 @@ def factors(sums: MixedSums, layout: Layout, inputs: int, alpha: float, smoothin
     kept = [place for place in range(inputs) if place not in set(layout.numbers)]
     counts = np.zeros((len(total), inputs))
     counts[:, kept] = sums.plain.sums.values()
-    found = _Scores(counts, total, alpha)
+    scores = _Scores(counts, total, alpha)
     missing = [(marker, marker + 1, True) for marker in sorted(set(layout.markers)) if marker >= 0]
     with np.errstate(invalid="ignore"):  # logarithms of zero are refused below
         for start, stop, referred in (*layout.levels, *missing):
-            found.add_levels(start, stop, referred)
+            scores.add_levels(start, stop, referred)
         ones: list[Array] = [] if sums.switches is None else list(sums.switches.sums.values().T)
         for (place, marker, fill), seen in zip(layout.switches, ones, strict=True):
-            found.add_switch(place, marker, fill, seen)
+            scores.add_switch(place, marker, fill, seen)
     for start, stop in layout.words:
-        found.weights[start:stop] = multinomial(counts[:, start:stop], alpha).log.T
-    if not (np.isfinite(found.weights).all() and np.isfinite(found.base).all()):
+        scores.weights[start:stop] = multinomial(counts[:, start:stop], alpha).log.T
+    if not (np.isfinite(scores.weights).all() and np.isfinite(scores.base).all()):
         raise InputError(
             f"alpha is {alpha:g}, and some level or word never occurs in some class: its probability would be zero, its "
             "logarithm no number. Give alpha above 0, such as naive-bayes:alpha=1."
         )
     densities = None if sums.numbers is None else _densities(sums, layout, smoothing)
-    return Factors(found.weights, found.base, densities)
+    return Factors(scores.weights, scores.base, densities)
 
 
 class _Scores:
@@ -159,12 +159,12 @@ def _densities(sums: MixedSums, layout: Layout, smoothing: float) -> ClassMoment
                 [held[:, place_of[m]] if m >= 0 else np.zeros(len(held)) for m in layout.markers]
             )
         lacking = ExactSums(totals, sums.numbers.sums.shape, sums.plain.sums.terms)
-    found = moments(sums.numbers, lacking)
-    variance = found.variance + smoothing * found.spread
-    unseen = (variance == 0.0) & (found.spread > 0.0)
+    classes = moments(sums.numbers, lacking)
+    variance = classes.variance + smoothing * classes.spread
+    unseen = (variance == 0.0) & (classes.spread > 0.0)
     if unseen.any():
         raise InputError(
             "a number has variance zero in a class, where its density would be infinite; give a share of its variance over "
             "all rows that is added, such as naive-bayes:variance=1e-9."
         )
-    return ClassMoments(found.weight, found.mean, found.low, variance, found.spread)
+    return ClassMoments(classes.weight, classes.mean, classes.low, variance, classes.spread)

@@ -24,13 +24,13 @@ def in_range(scores: Callable[[Any], Any], x: Array) -> Array:
     the row, to the ends of doubles.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        found = scores(x)
-        far = ~np.isfinite(found).all(axis=1)
+        values = scores(x)
+        far = ~np.isfinite(values).all(axis=1)
         if far.any():
             wide = scores(x[far].astype(np.longdouble))
             least = -np.finfo(np.float64).max
-            found[far] = np.maximum(wide - np.max(wide, axis=1, keepdims=True), least)
-    return np.asarray(found, dtype=np.float64)
+            values[far] = np.maximum(wide - np.max(wide, axis=1, keepdims=True), least)
+    return np.asarray(values, dtype=np.float64)
 
 
 @dataclass(frozen=True)

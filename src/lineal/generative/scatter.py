@@ -61,17 +61,17 @@ def scatter(source: Source, mean: Array, low: Array, variance: Array) -> Scatter
     return source.sum(SumScatter(mean, low, np.where(sd > 0.0, sd, 1.0)))
 
 
-def covariances(found: Scatter, weight: Array, shrinkage: float | str | None) -> Array:
+def covariances(scatter: Scatter, weight: Array, shrinkage: float | str | None) -> Array:
     """Return the covariance matrix of every class, of maximum likelihood, shrunk as asked.
 
     ``shrinkage`` r gives ``(1 - r) C + r (tr C / p) I``; "auto" is that of Ledoit and Wolf (2004) on columns of variance 1.
     """
-    matrix = found.matrix / np.where(weight > 0.0, weight, 1.0)[:, None, None]
+    matrix = scatter.matrix / np.where(weight > 0.0, weight, 1.0)[:, None, None]
     if shrinkage is None:
         return np.asarray(matrix)
     if not isinstance(shrinkage, str):
         return np.array([shrunk(one, shrinkage) for one in matrix])
-    return np.array([_ledoit_wolf(*parts) for parts in zip(matrix, found.quartic, weight, strict=True)])
+    return np.array([_ledoit_wolf(*parts) for parts in zip(matrix, scatter.quartic, weight, strict=True)])
 
 
 def shrunk(covariance: Array, share: float) -> Array:

@@ -91,14 +91,14 @@ def judged(label: str, K: Array, error: Array) -> MercerTest:
     least = float(np.linalg.eigvalsh(K)[0]) if 0 < n <= SHOWN_MAX_POINTS else None
     proven = None
     for v in _candidates(K, unit):
-        found = _confirmed(K, error, v)
-        if found is not None:
+        witness = _confirmed(K, error, v)
+        if witness is not None:
             break
     else:
         proven = _proven(scaled)
-        found = None if proven or n == 0 else _confirmed(K, error, _least(scaled) / unit)
-    if found is not None:
-        rows, vector, exact, rounding = found
+        witness = None if proven or n == 0 else _confirmed(K, error, _least(scaled) / unit)
+    if witness is not None:
+        rows, vector, exact, rounding = witness
         points = "1 point" if len(rows) == 1 else f"{len(rows)} points"
         sentence = (
             f"The {label} is no Mercer kernel: v'Kv = {float(exact):.6g} for whole numbers v at {points}, in exact "

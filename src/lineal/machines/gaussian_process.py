@@ -70,12 +70,12 @@ def climb(value: Callable[[Array], tuple[float, Array]], start: Array, bounds: A
     from scipy import optimize
 
     def down(theta: Array) -> tuple[float, Array]:
-        found, gradient = value(theta)
-        return -found, -gradient
+        likelihood, gradient = value(theta)
+        return -likelihood, -gradient
 
     low, high = bounds.T
     search: Any = optimize.minimize
     result = search(down, np.clip(start, low, high), jac=True, method="L-BFGS-B", bounds=bounds)
-    found, gradient = value(result.x)
+    likelihood, gradient = value(result.x)
     left = np.where((result.x <= low) & (gradient < 0.0), 0.0, gradient)
-    return result.x, found, np.where((result.x >= high) & (left > 0.0), 0.0, left)
+    return result.x, likelihood, np.where((result.x >= high) & (left > 0.0), 0.0, left)

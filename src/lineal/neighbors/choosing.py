@@ -89,13 +89,13 @@ def choose(
     step = max(1, 2**21 // most)
     for first in range(0, n, step):
         own = np.arange(first, min(first + step, n))
-        found = index.nearest(index.rows[own], most, own)
+        neighbors = index.nearest(index.rows[own], most, own)
         if callable(rule):
-            losses += _by_prefixes(found, targets, own, classes, rule)
+            losses += _by_prefixes(neighbors, targets, own, classes, rule)
             continue
-        weights = weights_of(rule, found.distances)
-        weights = np.ones(found.distances.shape) if weights is None else weights
-        losses += _by_sums(found.rows, weights, targets, own, classes)
+        weights = weights_of(rule, neighbors.distances)
+        weights = np.ones(neighbors.distances.shape) if weights is None else weights
+        losses += _by_sums(neighbors.rows, weights, targets, own, classes)
     measure = "mistakes" if classes is not None else "squared error"
     return LeaveOneOut(int(np.argmin(losses)) + 1, tuple(losses.tolist()), measure)
 
@@ -131,11 +131,11 @@ def _squared_errors(rows: Numbers, weights: Array, targets: Array, truth: Array)
 
 
 def _by_prefixes(
-    found: Neighbors, targets: Array, own: Numbers, classes: Sequence[int] | None, rule: Callable[[Array], Any]
+    neighbors: Neighbors, targets: Array, own: Numbers, classes: Sequence[int] | None, rule: Callable[[Array], Any]
 ) -> Array:
     """Return the same where weights are a function of all distances of a row: k by k."""
-    losses = np.zeros(found.rows.shape[1])
+    losses = np.zeros(neighbors.rows.shape[1])
     for k in range(1, len(losses) + 1):
-        weights = np.asarray(rule(found.distances[:, :k]), dtype=np.float64)
-        losses[k - 1] = _by_sums(found.rows[:, :k], weights, targets, own, classes)[-1]
+        weights = np.asarray(rule(neighbors.distances[:, :k]), dtype=np.float64)
+        losses[k - 1] = _by_sums(neighbors.rows[:, :k], weights, targets, own, classes)[-1]
     return losses

@@ -78,10 +78,12 @@ class Index:
             return self._elsewhere(exponent).nearest(asked, k, own)
         asked = queries(in_units(asked, exponent), self.metric)
         if self._core is None:
-            found = _core.search_sparse(table(self._ready), table(asked), self.metric.native, self.metric.power, k, own)
+            neighbors = _core.search_sparse(
+                table(self._ready), table(asked), self.metric.native, self.metric.power, k, own
+            )
         else:
-            found = self._core.search(asked, k, WAYS[self.way], self.leaf, own)
-        return Neighbors(self.metric.distances(found[0], self.columns, exponent), found[1])
+            neighbors = self._core.search(asked, k, WAYS[self.way], self.leaf, own)
+        return Neighbors(self.metric.distances(neighbors[0], self.columns, exponent), neighbors[1])
 
     def all_distances(self, asked: Any) -> Array:
         """Return the distance of every query to every row, ``(queries, rows)``."""

@@ -97,8 +97,8 @@ def named(name: str, power: float = 2.0) -> Metric:
     if name in ("minkowski", "p"):
         return minkowski(power)
     by_name = {metric.name: metric for metric in ALL}
-    found = by_name.get(ALIASES.get(name, name))
-    if found is None:
+    spelled = by_name.get(ALIASES.get(name, name))
+    if spelled is None:
         known = [*by_name, "minkowski"]
         raise InputError(f"there is no metric {name!r}; known are {', '.join(known)}.{near(name, known)}")
-    return found
+    return spelled

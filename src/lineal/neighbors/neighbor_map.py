@@ -95,12 +95,12 @@ class NeighborMap(FeatureMap):
         """Return shares, or means."""
         return self.votes(self.nearest(inputs))
 
-    def votes(self, found: Neighbors) -> Array:
+    def votes(self, neighbors: Neighbors) -> Array:
         """Return what neighbors say."""
-        weights = weights_of(self.weights, found.distances)
+        weights = weights_of(self.weights, neighbors.distances)
         if self.labels is not None:
-            return shares(self.targets[:, 0].astype(np.int64)[found.rows], len(self.labels), weights)
-        return means(self.targets[found.rows], weights)
+            return shares(self.targets[:, 0].astype(np.int64)[neighbors.rows], len(self.labels), weights)
+        return means(self.targets[neighbors.rows], weights)
 
     def parameters(self) -> dict[str, object]:
         """Return what a model file states as JSON."""

@@ -119,10 +119,10 @@ def _squares(rows: Any) -> Array:
     if is_sparse(rows):
         at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
         return np.bincount(at, weights=rows.data * rows.data, minlength=rows.shape[0]).astype(np.float64)
-    found = np.zeros(rows.shape[0])
+    squares = np.zeros(rows.shape[0])
     for j in range(rows.shape[1]):
-        found += rows[:, j] * rows[:, j]
-    return found
+        squares += rows[:, j] * rows[:, j]
+    return squares
 
 
 def _times(rows: Any, factor: Array) -> Any:

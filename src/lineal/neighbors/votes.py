@@ -37,12 +37,12 @@ def shares(codes: Numbers, classes: int, weights: Array | None) -> Array:
     >>> shares(np.array([[0, 2, 2]]), 3, None).tolist()
     [[0.3333333333333333, 0.0, 0.6666666666666666]]
     """
-    found = np.zeros((len(codes), classes))
+    votes = np.zeros((len(codes), classes))
     rows = np.arange(len(codes))
     for place in range(codes.shape[1]):
-        found[rows, codes[:, place]] += 1.0 if weights is None else weights[:, place]
-    total = found.sum(axis=1, keepdims=True)
-    return np.where(total == 0.0, 1.0 / classes, found / np.where(total == 0.0, 1.0, total))
+        votes[rows, codes[:, place]] += 1.0 if weights is None else weights[:, place]
+    total = votes.sum(axis=1, keepdims=True)
+    return np.where(total == 0.0, 1.0 / classes, votes / np.where(total == 0.0, 1.0, total))
 
 
 def means(targets: Array, weights: Array | None) -> Array:
@@ -51,14 +51,14 @@ def means(targets: Array, weights: Array | None) -> Array:
     >>> means(np.array([[[1.0], [4.0]]]), np.array([[3.0, 1.0]])).tolist()
     [[1.75]]
     """
-    found = np.zeros((targets.shape[0], targets.shape[2]))
+    totals = np.zeros((targets.shape[0], targets.shape[2]))
     total = np.zeros((targets.shape[0], 1))
     for place in range(targets.shape[1]):
         weight = 1.0 if weights is None else weights[:, place, None]
-        found += weight * targets[:, place]
+        totals += weight * targets[:, place]
         total += weight
     with np.errstate(divide="ignore", invalid="ignore"):
-        return found / total
+        return totals / total
 
 
 def weights_of(rule: str | Callable[[Array], Any] | None, distances: Array) -> Array | None:

@@ -71,8 +71,8 @@ class Discriminant(Method):
         assert dataset.target.classes is not None
         source = dataset.train.map(Bare())
         sums = class_sums(source, len(dataset.target.classes), squares=True)
-        found = moments(sums)
-        return inputs, sums, found, scatter(source, found.mean, found.low, found.variance)
+        classes = moments(sums)
+        return inputs, sums, classes, scatter(source, classes.mean, classes.low, classes.variance)
 
     def _words(self, name: str) -> str:
         if self.said is None:
@@ -89,12 +89,12 @@ class LinearDiscriminant(Discriminant):
 
     def fit(self, dataset: Dataset, run: Run) -> tuple[MapFit, Loss, Mapping[str, Any]]:
         """Find means in one pass, the covariance within the classes in another."""
-        inputs, sums, found, spread = self._learned(dataset)
-        prior = found.weight / np.sum(found.weight)
-        each = covariances(spread, found.weight, self.said)
+        inputs, sums, classes, spread = self._learned(dataset)
+        prior = classes.weight / np.sum(classes.weight)
+        each = covariances(spread, classes.weight, self.said)
         whitening = Whitening.of(np.tensordot(prior, each, axes=1))
-        center = np.asarray(prior @ found.mean)
-        linear = Linear.of((found.mean - center) + found.low, center, whitening.matrix, prior)
+        center = np.asarray(prior @ classes.mean)
+        linear = Linear.of((classes.mean - center) + classes.low, center, whitening.matrix, prior)
         lost = len(inputs) - whitening.rank
         more = (
             f"; {lost} direction{'s' if lost > 1 else ''} without variance within the classes left out" if lost else ""
@@ -115,10 +115,10 @@ class QuadraticDiscriminant(Discriminant):
 
     def fit(self, dataset: Dataset, run: Run) -> tuple[MapFit, Loss, Mapping[str, Any]]:
         """Find means in one pass, the covariances of the classes in another."""
-        inputs, sums, found, spread = self._learned(dataset)
+        inputs, sums, groups, spread = self._learned(dataset)
         assert dataset.target.classes is not None
         classes = tuple(map(str, dataset.target.classes))
-        each = [Whitening.of(one) for one in covariances(spread, found.weight, self.said)]
+        each = [Whitening.of(one) for one in covariances(spread, groups.weight, self.said)]
         for label, whitening in zip(classes, each, strict=True):
             if not whitening.full:
                 raise InputError(
@@ -130,10 +130,10 @@ class QuadraticDiscriminant(Discriminant):
         matrices: Array = np.array([one.matrix for one in each])
         sizes: Array = np.array([one.log_determinant for one in each])
         densities = ClassDensities(
-            inputs, classes, places, (-1,) * len(places), found.mean, found.low,
+            inputs, classes, places, (-1,) * len(places), groups.mean, groups.low,
             whitening=matrices, log_determinant=sizes,
         )  # fmt: skip
-        prior = np.log(found.weight / np.sum(found.weight))
+        prior = np.log(groups.weight / np.sum(groups.weight))
         coef = np.vstack([prior[None, :], np.eye(len(classes))])
         words = self._words("quadratic discriminant analysis")
         return fitted(densities, coef, exactly(sums, self.name, {"shrinkage": self.shrinkage}), words)

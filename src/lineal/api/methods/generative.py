@@ -29,21 +29,21 @@ def choice_of(text: str, rest: str | None, least: Mapping[str, float]) -> dict[s
     >>> choice_of("", "alpha=0.5", {"alpha": 0.0})
     {'alpha': 0.5}
     """
-    found: dict[str, float] = {}
+    options: dict[str, float] = {}
     for word in [] if rest is None else rest.split(","):
         name, _, value = word.partition("=")
         try:
             number = float(value)
         except ValueError:
             number = math.nan
-        if name not in least or name in found or not (math.isfinite(number) and number >= least[name]):
+        if name not in least or name in options or not (math.isfinite(number) and number >= least[name]):
             accepted = ", ".join(f"{one}=NUMBER (at least {bound:g})" for one, bound in least.items())
             raise InputError(
                 f"the model is {text!r}; after its colon stand {accepted}, each once, with commas between."
                 f"{'' if name in least else near(name, list(least))}"
             )
-        found[name] = number
-    return found
+        options[name] = number
+    return options
 
 
 def input_names(dataset: Dataset, method: str) -> tuple[str, ...]:
@@ -75,5 +75,5 @@ def fitted(
         coef, loss = coef[:, 1:] - coef[:, :1], Logistic()
     coef = np.ascontiguousarray(coef)
     arrays = {} if center is None else {"center": center}
-    found = MapFit(densities, coef, verdict, "counting", "one pass over the rows", NoPenalty(len(coef)), arrays)
-    return found, loss, {"model": words}
+    result = MapFit(densities, coef, verdict, "counting", "one pass over the rows", NoPenalty(len(coef)), arrays)
+    return result, loss, {"model": words}

@@ -143,17 +143,17 @@ class KernelMethod(Method):
         rows = Rows(points, y[used], weight[used])
         kernel, strength, chosen = self._chosen(rows, loss, run, ones)
         gram = _kept(kernel, points) if self.verbatim else KernelGram(kernel, kernel.points(points))
-        found = self.machine(gram, rows, loss, strength, run, ones)
-        kept = np.flatnonzero(np.any(found.coef != 0.0, axis=1))
+        machine = self.machine(gram, rows, loss, strength, run, ones)
+        kept = np.flatnonzero(np.any(machine.coef != 0.0, axis=1))
         numbers = tuple(used[kept].tolist())
         if self.verbatim:
             made = TextKernelMap(kernel, points.take(kept), numbers, column, len(names), strength)
         else:
             made = KernelMap(kernel, points.values[kept], numbers, names, strength, center, spread)
-        coef = np.vstack([found.intercept, found.coef[kept]]) if ones else found.coef[kept]
+        coef = np.vstack([machine.intercept, machine.coef[kept]]) if ones else machine.coef[kept]
         report = {"model": self.title, **({"kernel_chosen": chosen} if chosen else {})}
         reason = chosen or "asked for"
-        return MapFit(made, coef, found.verdict, found.solver, reason, NoPenalty(len(coef))), loss, report
+        return MapFit(made, coef, machine.verdict, machine.solver, reason, NoPenalty(len(coef))), loss, report
 
     def _chosen(self, rows: Rows, loss: Loss, run: Run, ones: bool) -> tuple[Kernel, float, str]:
         """Return the kernel and the strength, tried on rows that the fit of a try does not see, and words on that."""
@@ -181,8 +181,8 @@ class KernelMethod(Method):
 
     def _tried(self, grams: Grams, seen: Rows, held: Rows, loss: Loss, strength: float, run: Run, ones: bool) -> float:
         """Return the mean loss on held-out rows of a fit to the others."""
-        found = self.machine(grams.seen, seen, loss, strength, run, ones)
-        eta = grams.held @ found.coef + found.intercept
+        machine = self.machine(grams.seen, seen, loss, strength, run, ones)
+        eta = grams.held @ machine.coef + machine.intercept
         if loss.decides:
             return float(held.weight @ (loss.decide(eta) != held.y[:, 0]) / held.weight.sum())
         return float(held.weight @ loss.value(held.y, eta) / held.weight.sum())
@@ -212,9 +212,9 @@ class KernelRidgeMethod(KernelMethod):
     def machine(self, gram: KernelGram, rows: Rows, loss: Loss, strength: float, run: Run, ones: bool) -> Machine:
         """Solve the system of equations."""
         problem = SpanProblem(gram, loss, rows.y, rows.weight, strength, ones)
-        found = ridge.solve(problem, gram.whole())
-        proof = prove(problem, found.coef, found.intercept)
-        return Machine(found.coef, found.intercept, judge(problem, proof, run.tol, "", 0.0), found.how)
+        solution = ridge.solve(problem, gram.whole())
+        proof = prove(problem, solution.coef, solution.intercept)
+        return Machine(solution.coef, solution.intercept, judge(problem, proof, run.tol, "", 0.0), solution.how)
 
 
 @dataclass(frozen=True)
@@ -237,10 +237,10 @@ class SvmRbf(KernelMethod):
         if not ones:
             raise InputError(f"{self.name} needs an intercept; leave it in the formula.")
         plan = support_fit.Plan(run.tol, 200.0, None, run.deadline)
-        found = support_fit.fit(
+        solution = support_fit.fit(
             gram, loss, rows.y[:, 0], rows.weight, 1.0 / (strength * float(rows.weight.sum())), plan
         )
-        return Machine(found.coef, found.intercept, found.verdict, "pairs")
+        return Machine(solution.coef, solution.intercept, solution.verdict, "pairs")
 
 
 @dataclass(frozen=True)
@@ -295,8 +295,8 @@ class KernelPerceptronMethod(KernelMethod):
     def machine(self, gram: KernelGram, rows: Rows, loss: Loss, strength: float, run: Run, ones: bool) -> Machine:
         """Present the rows."""
         codes = rows.y[:, 0].astype(np.intp)
-        found = perceptron.present(gram, codes, loss.outputs, 100, run.seed)
-        return Machine(found.coef, np.zeros(loss.outputs), perceptron.judge(gram, codes, found), "perceptron")
+        solution = perceptron.present(gram, codes, loss.outputs, 100, run.seed)
+        return Machine(solution.coef, np.zeros(loss.outputs), perceptron.judge(gram, codes, solution), "perceptron")
 
 
 ALL: Final[tuple[type[KernelMethod], ...]] = (

@@ -106,8 +106,8 @@ class Knn(Method):
         coef = np.vstack([np.zeros((_first(dataset), outputs)), np.eye(outputs)])
         loss: Loss = Squared(outputs) if labels is None else Sparsemax(outputs)
         way = f"{mapped.index.way}: {mapped.index.reason}"
-        found = MapFit(mapped, coef, verdict, "look-up", way, NoPenalty(len(coef)))
-        return found, loss, {"model": f"{mapped.k} nearest neighbors"}
+        result = MapFit(mapped, coef, verdict, "look-up", way, NoPenalty(len(coef)))
+        return result, loss, {"model": f"{mapped.k} nearest neighbors"}
 
     def _scale(self, dataset: Dataset, rows: Any) -> Array:
         """Return what columns are multiplied with: 1 / sd for numbers, 1 for levels of categories and words of texts."""

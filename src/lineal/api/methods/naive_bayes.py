@@ -43,9 +43,9 @@ class NaiveBayes(Method):
         inputs, classes = input_names(dataset, self.name), tuple(map(str, dataset.target.classes))
         layout = layout_of(dataset.encoder, len(inputs))
         sums = dataset.train.sum(SumMixed(len(classes), layout))
-        found = factors(sums, layout, len(inputs), self.alpha, self.variance)
-        moments, densities = found.moments, None
-        coef = np.vstack([found.base[None, :], found.weights])
+        learned = factors(sums, layout, len(inputs), self.alpha, self.variance)
+        moments, densities = learned.moments, None
+        coef = np.vstack([learned.base[None, :], learned.weights])
         if moments is not None:
             low, variance = moments.low, moments.variance
             densities = ClassDensities(inputs, classes, layout.numbers, layout.markers, moments.mean, low, variance)

@@ -85,11 +85,11 @@ def check(report: Report, claims: MapClaims, rows: Examples) -> None:
     every, layout = list(range(len(claims.columns) - 1)), _layout(claims)
     pair = (layout.numbers, layout.markers) if method == "naive-bayes" else (every, [-1] * len(every))
     pair = ([], []) if method in COUNTS else pair
-    found = totals(rows, len(classes), *pair)
+    counts = totals(rows, len(classes), *pair)
     stated = evidence.get("class_weight")
-    weights = [float(weight) for weight in found.weight]
+    weights = [float(weight) for weight in counts.weight]
     report.check("the weights of the classes are those of the rows", stated == weights, f"{weights}")
-    scores, more, keys = checks[str(method)](report, claims, evidence, rows, found)
+    scores, more, keys = checks[str(method)](report, claims, evidence, rows, counts)
     check_keys(report, evidence, "method", "class_weight", *keys)
     coef = scores[:, 1:] - scores[:, :1] if len(classes) == 2 else scores
     if method != "lda":  # which are compared in standard deviations
@@ -124,36 +124,36 @@ def _layout(claims: MapClaims) -> Layout:
 
 
 def _naive_bayes(
-    report: Report, claims: MapClaims, evidence: Mapping[str, Any], _rows: Examples, found: ClassTotals
+    report: Report, claims: MapClaims, evidence: Mapping[str, Any], _rows: Examples, counted: ClassTotals
 ) -> Found:
     layout = _layout(claims)
     given = {"numbers": [], "markers": [], **claims.parameters}
     same = given["numbers"] == layout.numbers and given["markers"] == layout.markers
     report.check("densities are of the numbers, where these are not missing", same, f"{len(layout.numbers)} numbers")
     alpha, share = option(report, evidence, "alpha", 0.0), option(report, evidence, "variance", 0.0)
-    classes, width = len(found.weight), len(claims.columns) - 1
-    weights, base = np.zeros((width, classes)), np.log(np.array([float(w) for w in found.weight]))
-    base -= math.log(float(sum(found.weight)))
+    classes, width = len(counted.weight), len(claims.columns) - 1
+    weights, base = np.zeros((width, classes)), np.log(np.array([float(w) for w in counted.weight]))
+    base -= math.log(float(sum(counted.weight)))
     for k in range(classes):
-        whole = found.weight[k]
+        whole = counted.weight[k]
         levels = [*layout.levels, *((m, m + 1, True) for m in sorted({m for m in layout.markers if m >= 0}))]
         for start, stop, referred in levels:
-            seen = found.sums[k][start:stop]
+            seen = counted.sums[k][start:stop]
             each = logs([*seen, whole - sum(seen)] if referred else seen, alpha)
             less = each[-1] if referred else 0.0
             weights[start:stop, k] = [log - less for log in each[: stop - start]]
             base[k] += less
         for place, marker, fill in layout.switches:
-            gone = found.sums[k][marker] if marker >= 0 else Fraction(0)
-            ones = found.sums[k][place] - Fraction(fill) * gone
+            gone = counted.sums[k][marker] if marker >= 0 else Fraction(0)
+            ones = counted.sums[k][place] - Fraction(fill) * gone
             each = logs([whole - ones - gone, ones, *([gone] if marker >= 0 else [])], alpha)
             weights[place, k] = each[1] - each[0]
             base[k] += each[0]
             if marker >= 0:
                 weights[marker, k] = each[2] - each[0] - fill * weights[place, k]
         for start, stop in layout.words:
-            weights[start:stop, k] = logs(found.sums[k][start:stop], alpha)
-    moments = found.moments(layout.numbers, layout.markers)
+            weights[start:stop, k] = logs(counted.sums[k][start:stop], alpha)
+    moments = counted.moments(layout.numbers, layout.markers)
     variance = moments.variance + share * moments.spread if layout.numbers else moments.variance
     if layout.numbers:
         _check_moments(report, claims, moments, {"variance": variance})
@@ -163,13 +163,13 @@ def _naive_bayes(
 
 
 def _gaussian(
-    report: Report, claims: MapClaims, evidence: Mapping[str, Any], _rows: Examples, found: ClassTotals
+    report: Report, claims: MapClaims, evidence: Mapping[str, Any], _rows: Examples, counted: ClassTotals
 ) -> Found:
     """Return scores of normal densities of all columns; variances have a share of the largest of a column."""
-    classes, places = len(found.weight), list(range(len(claims.columns) - 1))
+    classes, places = len(counted.weight), list(range(len(claims.columns) - 1))
     _check_places(report, claims, places)
-    share, (prior, more) = option(report, evidence, "variance", 0.0), priors(report, evidence, found.weight)
-    moments = found.moments(places, [-1] * len(places))
+    share, (prior, more) = option(report, evidence, "variance", 0.0), priors(report, evidence, counted.weight)
+    moments = counted.moments(places, [-1] * len(places))
     added = float(share * np.max(moments.spread, initial=0.0))
     _check_moments(report, claims, moments, {"variance": moments.variance + added})
     return np.vstack([np.log(prior)[None, :], np.eye(classes)]), "", ("variance", *more)
@@ -229,17 +229,17 @@ def _shrunk(matrix: Array, quartic: float, weight: float, share: float, sd: Arra
 
 
 def _linear(
-    report: Report, claims: MapClaims, evidence: Mapping[str, Any], rows: Examples, found: ClassTotals
+    report: Report, claims: MapClaims, evidence: Mapping[str, Any], rows: Examples, counted: ClassTotals
 ) -> Found:
-    classes, width = len(found.weight), len(claims.columns) - 1
-    moments = found.moments(list(range(width)), [-1] * width)
+    classes, width = len(counted.weight), len(claims.columns) - 1
+    moments = counted.moments(list(range(width)), [-1] * width)
     center = claims.kept["center"]
     fine = center.dtype == np.float64 and center.shape == (width + 1,) and bool(np.all(np.isfinite(center)))
     report.check("the center has a number for every column, zero for the intercept", fine and center[0] == 0.0)
     center = center[1:]
     inside = np.all((center >= moments.mean.min(axis=0)) & (center <= moments.mean.max(axis=0)))
     report.check("the center is between the means of the classes", bool(inside))
-    prior, more_keys = priors(report, evidence, found.weight)
+    prior, more_keys = priors(report, evidence, counted.weight)
     pooled = evidence.get("pooled", "prior")
     report.check("covariances are pooled by rows or by priors", pooled in ("rows", "prior"), f"{pooled!r}")
     shares = prior if pooled == "prior" else moments.weight / np.sum(moments.weight)
@@ -274,11 +274,11 @@ def _linear(
 
 
 def _quadratic(
-    report: Report, claims: MapClaims, evidence: Mapping[str, Any], rows: Examples, found: ClassTotals
+    report: Report, claims: MapClaims, evidence: Mapping[str, Any], rows: Examples, counted: ClassTotals
 ) -> Found:
-    classes, width = len(found.weight), len(claims.columns) - 1
+    classes, width = len(counted.weight), len(claims.columns) - 1
     _check_places(report, claims, list(range(width)))
-    moments = found.moments(list(range(width)), [-1] * width)
+    moments = counted.moments(list(range(width)), [-1] * width)
     stated = {name: claims.arrays.get(name, np.zeros(0)) for name in ("whitening", "log_determinant")}
     shaped = stated["whitening"].shape == (classes, width, width) and stated["log_determinant"].shape == (classes,)
     report.check("the map holds a whitening of every class", shaped)
@@ -297,7 +297,7 @@ def _quadratic(
     report.check(
         "each determinant is that of its covariance", apart <= CLOSE_IN_DEVIATIONS * width, f"off by {apart:.1e}"
     )
-    prior, more = priors(report, evidence, found.weight)
+    prior, more = priors(report, evidence, counted.weight)
     ridged = ("reg_param",) if "reg_param" in evidence else ()
     return np.vstack([np.log(prior)[None, :], np.eye(classes)]), "", ("shrinkage", *ridged, *more)
 

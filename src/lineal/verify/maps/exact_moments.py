@@ -57,25 +57,25 @@ class ClassTotals:
 
 def totals(rows: Examples, classes: int, numbers: Sequence[int], markers: Sequence[int]) -> ClassTotals:
     """Go through the rows once; the first column is the intercept, places count from the next."""
-    found: ClassTotals | None = None
+    sums: ClassTotals | None = None
     for block in rows.store:
         x, target, weight = block["x"][:, 1:], block["target"][:, 0], block["weight"]
-        if found is None:
+        if sums is None:
             none = [[Fraction(0)] * x.shape[1] for _ in range(classes)]
             apart = [[[Fraction(0)] * len(numbers) for _ in range(classes)] for _ in range(2)]
-            found = ClassTotals([Fraction(0)] * classes, none, *apart)
+            sums = ClassTotals([Fraction(0)] * classes, none, *apart)
         for k in range(classes):
             own = np.flatnonzero(target == k)
             cells, heavy = x[own], weight[own]
-            found.weight[k] += total(heavy, np.ones(len(own)), 1)
+            sums.weight[k] += total(heavy, np.ones(len(own)), 1)
             for j in range(x.shape[1]):
-                found.sums[k][j] += total(heavy, cells[:, j], 1)
+                sums.sums[k][j] += total(heavy, cells[:, j], 1)
             for j, (place, marker) in enumerate(zip(numbers, markers, strict=True)):
                 seen = slice(None) if marker < 0 else cells[:, marker] == 0.0
-                found.firsts[k][j] += total(heavy[seen], cells[seen, place], 1)
-                found.squares[k][j] += total(heavy[seen], cells[seen, place], 2)
-    assert found is not None
-    return found
+                sums.firsts[k][j] += total(heavy[seen], cells[seen, place], 1)
+                sums.squares[k][j] += total(heavy[seen], cells[seen, place], 2)
+    assert sums is not None
+    return sums
 
 
 def total(weight: Array, x: Array, power: int) -> Fraction:

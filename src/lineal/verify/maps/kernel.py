@@ -97,9 +97,9 @@ def check_claims(report: Report, claims: MapClaims, stated: Stated, rows: Rows) 
     if not stated.kernel.definite:
         words = "the kernel is positive semi-definite, so that something can be proven of the fit"
         report.check(words, False, "a polynomial with coef0 below 0 is not")
-    found = bound(span, rows.kept, claims.coef[first:], claims.coef[:first].sum(axis=0))
-    report.check("every score of a training row is a finite number", math.isfinite(found.objective))
-    _check_verdict(report, claims, stated, span, found)
+    proven = bound(span, rows.kept, claims.coef[first:], claims.coef[:first].sum(axis=0))
+    report.check("every score of a training row is a finite number", math.isfinite(proven.objective))
+    _check_verdict(report, claims, stated, span, proven)
 
 
 def _numbers(claims: MapClaims) -> list[int]:
@@ -196,7 +196,7 @@ def _check_rows(report: Report, claims: MapClaims, z: Array, x: Array, at: Index
     report.check("the rows in the file are those of the data, encoded and standardized", same, f"{len(at)} rows")
 
 
-def _check_verdict(report: Report, claims: MapClaims, stated: Stated, span: Span, found: Bound) -> None:
+def _check_verdict(report: Report, claims: MapClaims, stated: Stated, span: Span, proven: Bound) -> None:
     """Check everything that a verdict about a gap states."""
     kind, stated_gap, relative = (claims.verdict.get(name) for name in ("kind", "gap", "relative_gap"))
     evidence = field({"verdict": dict(claims.verdict)}, "verdict.evidence", dict)
@@ -206,7 +206,7 @@ def _check_verdict(report: Report, claims: MapClaims, stated: Stated, span: Span
         check_keys(report, evidence, "objective")
         report.check("no relative gap is claimed without a gap", relative is None)
         if evidence.get("objective") is not None:
-            _check_objective(report, evidence["objective"], found)
+            _check_objective(report, evidence["objective"], proven)
         check_ending(report, reason)
         check_sentence(report, sentence, f"Stopped without a proof: {reason}.")
         return
@@ -216,10 +216,10 @@ def _check_verdict(report: Report, claims: MapClaims, stated: Stated, span: Span
     report.check("a gap is stated", math.isfinite(gap), f"{gap!r}")
     figures = {name: float(evidence[name]) for name in FIGURES}
     report.check("the tolerance in the evidence is that of the file", figures["tol"] == claims.tol)
-    _check_objective(report, figures["objective"], found)
+    _check_objective(report, figures["objective"], proven)
     baseline = null_objective(span)
-    _check_gap(report, gap, figures, found, baseline, weak=kind == "budget")
-    share = _check_relative(report, relative, gap, figures, found)
+    _check_gap(report, gap, figures, proven, baseline, weak=kind == "budget")
+    share = _check_relative(report, relative, gap, figures, proven)
     if stated.strength > 0.0:
         radius, stated_radius = math.sqrt(2.0 * gap / stated.strength), evidence.get("radius")
         near = number(stated_radius) and abs(stated_radius - radius) <= 1e-9 * radius
@@ -235,23 +235,25 @@ def _check_verdict(report: Report, claims: MapClaims, stated: Stated, span: Span
     check_sentence(report, sentence, of_gap(str(kind), gap, share, reason))
 
 
-def _check_objective(report: Report, stated: Any, found: Bound) -> None:
-    good = number(stated) and abs(stated - found.objective) <= found.allowance
-    detail = f"{found.objective!r}, stated {stated!r}, rounding {found.allowance:.1e}"
+def _check_objective(report: Report, stated: Any, proven: Bound) -> None:
+    good = number(stated) and abs(stated - proven.objective) <= proven.allowance
+    detail = f"{proven.objective!r}, stated {stated!r}, rounding {proven.allowance:.1e}"
     report.check("the objective at the coefficients is as stated", good, detail)
 
 
 def _check_gap(
-    report: Report, gap: float, figures: Mapping[str, float], found: Bound, baseline: float, *, weak: bool
+    report: Report, gap: float, figures: Mapping[str, float], proven: Bound, baseline: float, *, weak: bool
 ) -> None:
     """Compare a gap with the proven one: what is stated may be weaker, not stronger."""
-    detail = f"{found.gap!r} proven, stated {gap!r}"
-    report.check("a gap can be proven", math.isfinite(found.gap), detail)
-    size = max(abs(found.objective), baseline - found.objective)
-    own = GAP_SLACK_SHARE * size + min(found.rounding, PROOF_ROUNDING_SHARE * size)
-    report.check("the stated gap is not below the proven one", found.gap <= gap + own, f"{detail}, slack {own:.1e}")
-    room = 1e-6 * max(baseline - found.objective, 0.0) + 2.0**-38 * abs(found.objective) + found.unit + found.rounding
-    most = FACTOR * max(found.weakest, found.objective if weak else 0.0) + room  # no loss is below zero
+    detail = f"{proven.gap!r} proven, stated {gap!r}"
+    report.check("a gap can be proven", math.isfinite(proven.gap), detail)
+    size = max(abs(proven.objective), baseline - proven.objective)
+    own = GAP_SLACK_SHARE * size + min(proven.rounding, PROOF_ROUNDING_SHARE * size)
+    report.check("the stated gap is not below the proven one", proven.gap <= gap + own, f"{detail}, slack {own:.1e}")
+    room = (
+        1e-6 * max(baseline - proven.objective, 0.0) + 2.0**-38 * abs(proven.objective) + proven.unit + proven.rounding
+    )
+    most = FACTOR * max(proven.weakest, proven.objective if weak else 0.0) + room  # no loss is below zero
     report.check("the stated gap is not far above the proven one", gap <= most, detail)
     lower = figures["objective"] - gap
     same = abs(lower - figures["lower_bound"]) <= 4 * EPS * max(abs(figures["objective"]), abs(gap))
@@ -262,11 +264,11 @@ def _check_gap(
     )
 
 
-def _check_relative(report: Report, relative: Any, gap: float, figures: Mapping[str, float], found: Bound) -> float:
+def _check_relative(report: Report, relative: Any, gap: float, figures: Mapping[str, float], proven: Bound) -> float:
     """Check the gap's share of what there is to gain, 0 where doubles cannot see it; return it."""
     baseline = figures["null_objective"]
     gain = baseline - figures["lower_bound"]
-    unit = FACTOR * found.unit + 64 * EPS * abs(baseline)
+    unit = FACTOR * proven.unit + 64 * EPS * abs(baseline)
     unseen = gap <= unit and (gap <= DEFAULT_TOL * gain or gain <= unit)
     share = math.inf if relative is None else float(relative) if number(relative) else math.nan
     expected = gap / gain if gain > 0.0 else math.inf

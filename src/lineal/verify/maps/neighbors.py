@@ -214,15 +214,15 @@ class Search:
 
     def nearest(self, own: Index, k: int) -> tuple[Array, Index]:
         """Return the k least sums of some rows to all others, and whose they are, in order."""
-        found = np.empty((len(own), k)), np.empty((len(own), k), dtype=np.intp)
+        nearest = np.empty((len(own), k)), np.empty((len(own), k), dtype=np.intp)
         step = max(1, CHUNK_CELLS // len(self.z))
         for first in range(0, len(own), step):
             some = own[first : first + step]
             for place, (row, candidates) in enumerate(self._candidates(some, k), first):
                 sums = self._apart(row, candidates)
                 order = np.lexsort((candidates, sums))[:k]
-                found[0][place], found[1][place] = sums[order], candidates[order]
-        return found
+                nearest[0][place], nearest[1][place] = sums[order], candidates[order]
+        return nearest
 
     def distances(self, sums: Array, columns: int, exponent: float) -> Array:
         """Return distances from sums."""
@@ -277,11 +277,11 @@ def _check_evidence(report: Report, claims: MapClaims, stated: Stated, z: Array,
     own = np.arange(m) * n // max(m, 1)
     kept, _, scale = _kept(claims)
     exponent = _exponent(kept, scale, stated)
-    found = search.distances(search.nearest(own, k)[0][:, -1], z.shape[1], exponent) if m else np.zeros(0)
+    distances = search.distances(search.nearest(own, k)[0][:, -1], z.shape[1], exponent) if m else np.zeros(0)
     claimed = evidence.get("distances")
     shape = isinstance(claimed, list) and len(claimed) == m and all(isinstance(each, float) for each in claimed)
     far = np.asarray(claimed if shape else np.full(m, np.nan), dtype=np.float64)
-    good = shape and bool(np.all(np.abs(far - found) <= 1e-12 * np.maximum(far, found)))
+    good = shape and bool(np.all(np.abs(far - distances) <= 1e-12 * np.maximum(far, distances)))
     report.check(f"the distances of {m} training rows to their neighbor {k} are found again", good)
     losses = evidence.get("leave_one_out")
     words = "" if losses is None else _left_out(report, search, stated, losses, targets, claims)
@@ -315,9 +315,9 @@ def _left_out(report: Report, search: Search, stated: Stated, losses: Any, targe
         zero = far == 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = np.where(zero.any(axis=1, keepdims=True), zero, far.min(axis=1, keepdims=True) / far)
-    found = _losses(rows, weights, targets, claims.classes)
+    recounted = _losses(rows, weights, targets, claims.classes)
     stated_losses = np.asarray(losses, dtype=np.float64)
-    close = bool(np.all(np.abs(stated_losses - found) <= (0.0 if claims.classes else 1e-9) * found))
+    close = bool(np.all(np.abs(stated_losses - recounted) <= (0.0 if claims.classes else 1e-9) * recounted))
     report.check("rows that are left out are predicted as stated, for every k", close)
     best = int(np.argmin(stated_losses))
     report.check("the number of neighbors is the first of the best", best + 1 == stated.k, f"{best + 1}")

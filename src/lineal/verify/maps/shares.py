@@ -70,33 +70,33 @@ def _alphas(report: Report, evidence: Evidence, count: int) -> list[float]:
     return [float(one) for one in value]
 
 
-def multinomial(report: Report, claims: MapClaims, evidence: Evidence, _: Examples, found: ClassTotals) -> Found:
+def multinomial(report: Report, claims: MapClaims, evidence: Evidence, _: Examples, counted: ClassTotals) -> Found:
     """Return the scores of words that are drawn one after another."""
-    prior, more = priors(report, evidence, found.weight)
+    prior, more = priors(report, evidence, counted.weight)
     alpha = _alphas(report, evidence, len(claims.columns) - 1)
-    weights = np.array([logs(own, alpha) for own in found.sums]).T
+    weights = np.array([logs(own, alpha) for own in counted.sums]).T
     return np.vstack([np.log(prior)[None, :], weights]), "", ("alpha", *more)
 
 
-def complement(report: Report, claims: MapClaims, evidence: Evidence, _: Examples, found: ClassTotals) -> Found:
+def complement(report: Report, claims: MapClaims, evidence: Evidence, _: Examples, counted: ClassTotals) -> Found:
     """Return the scores by how improbable words are in all other classes; priors play no part."""
     alpha, normed = _alphas(report, evidence, len(claims.columns) - 1), evidence.get("norm")
     report.check("the evidence states norm", isinstance(normed, bool), f"{normed!r}")
-    whole = [sum(column) for column in zip(*found.sums, strict=True)]
-    others = [[one - part for one, part in zip(whole, own, strict=True)] for own in found.sums]
+    whole = [sum(column) for column in zip(*counted.sums, strict=True)]
+    others = [[one - part for one, part in zip(whole, own, strict=True)] for own in counted.sums]
     weights = -np.array([logs(rest, alpha) for rest in others]).T
     weights = weights / np.sum(weights, axis=0) if normed else weights
-    return np.vstack([np.zeros((1, len(found.weight))), weights]), "", ("alpha", "norm")
+    return np.vstack([np.zeros((1, len(counted.weight))), weights]), "", ("alpha", "norm")
 
 
-def bernoulli(report: Report, claims: MapClaims, evidence: Evidence, rows: Examples, found: ClassTotals) -> Found:
+def bernoulli(report: Report, claims: MapClaims, evidence: Evidence, rows: Examples, counted: ClassTotals) -> Found:
     """Return the scores of columns of zeros and ones, about which their absence speaks, too."""
     marks = all(bool(np.all((block["x"] == 0.0) | (block["x"] == 1.0))) for block in rows.store)
     report.check("every cell is zero or one", marks)
-    prior, more = priors(report, evidence, found.weight)
+    prior, more = priors(report, evidence, counted.weight)
     alpha = _alphas(report, evidence, len(claims.columns) - 1)
     there, base = np.zeros((len(alpha), len(prior))), np.log(prior)
-    for k, (weight, own) in enumerate(zip(found.weight, found.sums, strict=True)):
+    for k, (weight, own) in enumerate(zip(counted.weight, counted.sums, strict=True)):
         for j, (ones, more_of) in enumerate(zip(own, alpha, strict=True)):
             absent, present = logs([weight - ones, ones], more_of)
             there[j, k] = present - absent
@@ -104,16 +104,16 @@ def bernoulli(report: Report, claims: MapClaims, evidence: Evidence, rows: Examp
     return np.vstack([base[None, :], there]), "", ("alpha", *more)
 
 
-def categorical(report: Report, claims: MapClaims, evidence: Evidence, _: Examples, found: ClassTotals) -> Found:
+def categorical(report: Report, claims: MapClaims, evidence: Evidence, _: Examples, counted: ClassTotals) -> Found:
     """Return the scores of categories, each a range of columns of which a row has a one in one."""
     sizes, width = evidence.get("categories"), len(claims.columns) - 1
     fine = isinstance(sizes, list) and all(type(size) is int and size > 0 for size in sizes) and sum(sizes) == width
     report.check("the columns are those of the categories", fine, f"{sizes!r}")
     assert isinstance(sizes, list)
-    prior, more = priors(report, evidence, found.weight)
+    prior, more = priors(report, evidence, counted.weight)
     alpha, weights, start = _alphas(report, evidence, len(sizes)), np.zeros((width, len(prior))), 0
     for size, own in zip(sizes, alpha, strict=True):
-        for k, sums in enumerate(found.sums):
+        for k, sums in enumerate(counted.sums):
             weights[start : start + size, k] = logs(sums[start : start + size], own)
         start += size
     return np.vstack([np.log(prior)[None, :], weights]), "", ("alpha", "categories", *more)

@@ -118,8 +118,8 @@ def bound(span: Span, rows: Index, coef: Array, constant: Array) -> Bound:
     unit = 8.0 * max(span.mean(np.max(off, axis=1)), largest * float(np.max(np.sum(np.abs(coef), axis=0))))
     if not span.strength > 0.0:  # no loss is below zero
         return Bound(mean, allowance, mean, allowance, 4.0 * mean, unit)
-    found = [_gap(span, rows, coef, eta, off, theta) for theta in _duals(span, rows, coef, losses)]
-    proven = [pair for pair in found if math.isfinite(pair[0])]
+    bounds = [_gap(span, rows, coef, eta, off, theta) for theta in _duals(span, rows, coef, losses)]
+    proven = [pair for pair in bounds if math.isfinite(pair[0])]
     gap, plain = min(proven, default=(math.inf, math.inf))
     weakest = max((each for each, _ in proven), default=gap)
     return Bound(mean + charged, allowance, gap, gap - plain if proven else 0.0, weakest, unit)

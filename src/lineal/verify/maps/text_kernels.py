@@ -81,12 +81,12 @@ class Substrings(Kernel):
         for j, text in enumerate(z):
             for piece, times in self._counted(text).items():
                 places.setdefault(piece, []).append((j, times))
-        found = {piece: np.array(where, dtype=np.float64).T for piece, where in places.items()}
+        strings = {piece: np.array(where, dtype=np.float64).T for piece, where in places.items()}
         entries = np.zeros((len(x), len(z)))
         for i, text in enumerate(x):
             for piece, times in self._counted(text).items():
-                if piece in found:
-                    entries[i, found[piece][0].astype(np.intp)] += times * found[piece][1]
+                if piece in strings:
+                    entries[i, strings[piece][0].astype(np.intp)] += times * strings[piece][1]
         return entries, np.zeros_like(entries)
 
     def own(self, x: Any) -> Entries:
@@ -127,12 +127,12 @@ class Subsequences(Kernel):
 
     def _tables(self, left: Whole, right: Whole) -> Entries:
         """Return the entries of some texts at a time, and how far they may be off."""
-        found, places = [np.zeros((0, right.shape[1]))], right.shape[-1] + 1
+        tables, places = [np.zeros((0, right.shape[1]))], right.shape[-1] + 1
         step = max(1, CELLS // (self.length * places * max(1, right.shape[1])))
         for first in range(0, len(left), step):
             some = slice(first, first + step)
-            found.append(self._table(left[some], right if len(right) == 1 else right[some]))
-        entries, steps = np.concatenate(found), left.shape[-1] + right.shape[-1]
+            tables.append(self._table(left[some], right if len(right) == 1 else right[some]))
+        entries, steps = np.concatenate(tables), left.shape[-1] + right.shape[-1]
         return entries, EPS * (2.0 * steps + 4.0 * self.length + 8.0) * entries + LOST
 
     def _table(self, left: Whole, right: Whole) -> Array:
@@ -195,8 +195,8 @@ class Fragments(Kernel):
 
     def own(self, x: Any) -> Entries:
         """Return the entry of every tree with itself."""
-        found = [self.between([text], [text]) for text in x]
-        return np.array([one[0, 0] for one, _ in found]), np.array([off[0, 0] for _, off in found])
+        norms = [self.between([text], [text]) for text in x]
+        return np.array([one[0, 0] for one, _ in norms]), np.array([off[0, 0] for _, off in norms])
 
     def _most(self, x: Any, z: Any) -> float:
         return float(max((sum(self._read(text).values()) for each in (x, z) for text in each), default=0))
@@ -228,7 +228,7 @@ class Fragments(Kernel):
         return self.trees[text]
 
     def _parsed(self, text: str) -> Counter[int]:
-        found: Counter[int] = Counter()
+        fragments: Counter[int] = Counter()
         waiting: list[list[tuple[str, int]]] = [[]]
         pieces = text.replace("(", " ( ").replace(")", " ) ").split()
         for place, piece in enumerate(pieces):
@@ -247,8 +247,8 @@ class Fragments(Kernel):
                     tree = (label, *(child for child, _ in children)), tuple(inner for _, inner in children)
                     number = self.subtrees.setdefault(tree, len(self.known))
                     self.known.extend([tree] * (number == len(self.known)))
-                    found[number] += 1
+                    fragments[number] += 1
                 waiting[-1].append((label, number))
         if len(waiting) != 1 or len(waiting[0]) != 1 or not text.strip().startswith("("):
             raise ModelFileError("a text of the data is no tree in brackets.")
-        return found
+        return fragments

@@ -66,12 +66,12 @@ class Labeled:
         lead = f"{self.listing.column}="
         said = [words(cell, self.listing.by) for cell in cells.listed(column)]
         unknown = np.array([one is None for one in said], dtype=bool)
-        found: dict[str, Column] = {}
+        columns: dict[str, Column] = {}
         for name in self.labels:
             word = name.removeprefix(lead) if name.startswith(lead) else None
             there = np.array([one is not None and word in one for one in said], dtype=np.float64)
-            found[name] = np.where(unknown, np.nan, there)
-        return found
+            columns[name] = np.where(unknown, np.nan, there)
+        return columns
 
 
 def answers(column: Column) -> Array:

@@ -55,11 +55,11 @@ class Learner:
     """What the training cells teach: the levels are theirs, sorted."""
 
     def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._found = term, set[str | None]()
+        self._term, self._seen = term, set[str | None]()
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
-        self._found.update(cells.texts(column))
+        self._seen.update(cells.texts(column))
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term, None if nothing is.
@@ -69,7 +69,7 @@ class Learner:
         >>> one.wrong()
         'the levels are not those of the training rows, sorted: they differ at ...B...'
         """
-        seen, levels = {text for text in self._found if text is not None}, self._term["levels"]
+        seen, levels = {text for text in self._seen if text is not None}, self._term["levels"]
         if levels != sorted(seen):
             odd = sorted(seen.symmetric_difference(levels)) or ["the order"]
             return f"the levels are not those of the training rows, sorted: they differ at ...{odd[0]}..."

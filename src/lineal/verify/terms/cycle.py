@@ -62,19 +62,19 @@ class Learner:
     """What the training cells teach: the levels are theirs, in the calendar's order."""
 
     def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._found, self._marks = term, set[str](), Marks(term)
+        self._term, self._seen, self._marks = term, set[str](), Marks(term)
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
         self._marks.see(column)
-        self._found |= {level(self._term, cell) for cell in cells.listed(column) if not absent(self._term, cell)}
+        self._seen |= {level(self._term, cell) for cell in cells.listed(column) if not absent(self._term, cell)}
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term, None if nothing is."""
         order = LEVELS.get(self._term["part"])
         if order is None:
             return f"{self._term['part']!r} is no part of a date that comes again"
-        if self._term["levels"] != [name for name in order if name in self._found]:
+        if self._term["levels"] != [name for name in order if name in self._seen]:
             return "the levels are not those of the training rows, in order"
         if self._term["reference"] not in (None, *self._term["levels"]):
             return f"the reference {self._term['reference']!r} is not a level"
