@@ -34,6 +34,14 @@ class KindError(InputError, TypeError):
     """
 
 
+class UnsupportedError(InputError, NotImplementedError):
+    """What one way of computing does not offer, and another one does.
+
+    >>> isinstance(UnsupportedError("use another solver"), NotImplementedError)
+    True
+    """
+
+
 class PointError(InputError):
     """One of many texts or trees that cannot be used: its ``place``, from 0, and ``words`` on it.
 

@@ -268,3 +268,18 @@ def test_a_gaussian_process_with_a_kernel_of_ours_and_noise_by_row():
     mean, std = GaussianProcessRegressor(Gaussian(0.4)).predict(X[:3], return_std=True)
     np.testing.assert_allclose([mean, std], [np.zeros(3), np.ones(3)])
     assert ours.sample_y(X[:5], 4).shape == (5, 4)
+
+
+def test_the_cosine_of_rows_is_a_kernel():
+    data, y = X[:60], X[:60, 0] ** 2
+    theirs = sklearn.kernel_ridge.KernelRidge(kernel="cosine").fit(data, y)
+    np.testing.assert_allclose(KernelRidge(kernel="cosine").fit(data, y).predict(data), theirs.predict(data), rtol=1e-6)
+
+
+def test_a_gaussian_process_of_texts_by_a_kernel_that_counts():
+    kernel = kernels.ConstantKernel(2.0, "fixed") + kernels.WhiteKernel(0.5, "fixed")
+    model = GaussianProcessRegressor(kernel).fit(["a", "b", "c"], [1.0, 2.0, 6.0])
+    # the mean of exchangeable observations: 2 / (0.5 + 3 * 2) of their sum
+    assert model.predict(["d"]) == pytest.approx([9.0 * 2.0 / 6.5])
+    with pytest.raises(ValueError, match="could not convert"):
+        GaussianProcessRegressor(kernels.RBF()).fit(["a", "b"], [1.0, 2.0])

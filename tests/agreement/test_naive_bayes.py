@@ -336,7 +336,7 @@ def test_negative_counts_and_unknown_labels_are_refused():
         lineal.MultinomialNB().fit([[1.0, -1.0]], ["a"])
     with pytest.raises(lineal.InputError, match="other than 0 and 1"):
         lineal.BernoulliNB(binarize=None).fit([[2.0, 0.0]], ["a"])
-    with pytest.raises(lineal.InputError, match="needs the list of all classes"):
+    with pytest.raises(lineal.InputError, match="classes must be passed on the first call"):
         lineal.GaussianNB().partial_fit([[1.0]], ["a"])
     stream = lineal.GaussianNB().partial_fit([[1.0]], ["a"], classes=["a", "b"])
     with pytest.raises(lineal.InputError, match="'c'"):

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sklearn.metrics
 import sklearn.neighbors
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -298,3 +299,46 @@ def test_the_way_is_chosen_by_measured_cost():
     assert full.solver_.startswith("tiles: for 64 training rows a tree looks at")
     assert "with 64 columns" in lineal.NearestNeighbors().fit(rng.normal(size=(500, 64))).solver_
     assert "too few" in lineal.NearestNeighbors().fit(rng.normal(size=(100, 2))).solver_
+
+
+@pytest.mark.filterwarnings("ignore:Precomputed sparse input was not sorted")  # theirs
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "lil"])
+def test_a_sparse_matrix_of_distances_is_one_of_those_that_are_known(layout):
+    graphs = [sklearn.neighbors.NearestNeighbors(n_neighbors=9).fit(X).kneighbors_graph(Q, mode="distance")]
+    graphs.insert(0, sklearn.neighbors.NearestNeighbors(n_neighbors=9).fit(X).kneighbors_graph(X, mode="distance"))
+    rows, queries = (graph.asformat(layout) for graph in graphs)
+    theirs, ours = (
+        home.KNeighborsClassifier(7, metric="precomputed").fit(rows, Y) for home in (sklearn.neighbors, lineal)
+    )
+    np.testing.assert_allclose(ours.predict_proba(queries), theirs.predict_proba(queries), rtol=1e-12)
+    for asked in (queries, None):
+        np.testing.assert_array_equal(ours.kneighbors(asked)[1], theirs.kneighbors(asked)[1])
+    with pytest.raises(InputError, match="samples have only 9 neighbors"):
+        ours.kneighbors(queries, 10)
+    with pytest.raises(TypeError, match="explicit zeros"):
+        ours.predict(queries.asformat("dok"))
+
+
+def test_rows_may_be_those_of_another_search():
+    holders = (
+        sklearn.neighbors.NearestNeighbors().fit(X),
+        sklearn.neighbors.BallTree(X),
+        lineal.NearestNeighbors().fit(X),
+    )
+    for held in holders:
+        np.testing.assert_array_equal(
+            lineal.KNeighborsClassifier().fit(held, Y).kneighbors(Q)[1], holders[0].kneighbors(Q)[1]
+        )
+    graph = sklearn.neighbors.kneighbors_graph(holders[2], 3)  # their functions take our search
+    assert np.ravel(graph.sum(axis=1)).tolist() == [3.0] * len(X)
+
+
+def test_a_metric_object_measures():
+    metric = sklearn.metrics.DistanceMetric.get_metric("canberra")
+    expected = sklearn.neighbors.NearestNeighbors(metric="canberra").fit(X).kneighbors(Q)[1]
+    np.testing.assert_array_equal(lineal.NearestNeighbors(metric=metric).fit(X).kneighbors(Q)[1], expected)
+
+
+def test_a_metric_of_dense_rows_alone_refuses_sparse_ones():
+    with pytest.raises(InputError, match="'haversine' not valid for sparse input"):
+        lineal.NearestNeighbors(metric="haversine").fit(PLACES)

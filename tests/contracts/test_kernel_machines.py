@@ -99,7 +99,7 @@ REFUSED = [
     (SVC, "time_limit", 0.0, "above 0"),
     (SVR, "epsilon", -0.1, "at least 0"),
     (SVR, "C", -1.0, "above 0"),
-    (SVR, "kernel", "cosine", "a function that returns"),
+    (SVR, "kernel", "chi2", "a function that returns"),
     (SVR, "gamma", -1.0, "at least 0"),
     (SVR, "max_iter", 2.5, "whole number"),
     (KernelRidge, "alpha", -1.0, "at least 0"),
@@ -117,7 +117,7 @@ REFUSED = [
     (GaussianProcessRegressor, "alpha", -1.0, "at least 0"),
     (GaussianProcessRegressor, "kernel", "rbf", "sklearn.gaussian_process.kernels"),
     (GaussianProcessRegressor, "optimizer", "adam", "'fmin_l_bfgs_b', None"),
-    (GaussianProcessRegressor, "n_targets", 2, "y has 1 targets"),
+    (GaussianProcessRegressor, "n_targets", 2, "seen in `y` is 1"),
 ]
 
 

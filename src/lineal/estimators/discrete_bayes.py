@@ -52,11 +52,12 @@ class Discrete(Stream):
                 )
             if not (np.isfinite(alpha).all() and alpha.min(initial=0.0) >= 0.0):
                 raise InputError(
-                    "alpha holds a negative number, NaN or infinity; All values in alpha must be at least 0."
+                    "alpha holds a negative number, NaN or infinity; All values in alpha must be greater than 0, or 0."
                 )
         if not forced and float(np.min(alpha)) < LEAST_ALPHA:
             warnings.warn(
-                f"alpha is below {LEAST_ALPHA:g} and becomes that; force_alpha=True keeps it as it is.", stacklevel=4
+                f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}; force_alpha=True keeps it.",
+                stacklevel=4,
             )
             return np.maximum(alpha, LEAST_ALPHA) if np.ndim(alpha) else LEAST_ALPHA
         return alpha

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lineal.errors import InputError
+from lineal.errors import InputError, UnsupportedError
 from lineal.estimators.generative import Generative, given_prior
 from lineal.estimators.labels import Codes
 from lineal.estimators.parameters import number
@@ -46,7 +46,7 @@ class Discriminant(Generative):
             number("shrinkage", self.shrinkage, most=1.0)
         for name, value in (("shrinkage", self.shrinkage), ("covariance_estimator", self.covariance_estimator)):
             if value is not None and self.solver == "svd":
-                raise InputError(f"{name} not supported with 'svd' solver; use solver='eigen'.")
+                raise UnsupportedError(f"{name} not supported with 'svd' solver; use solver='eigen'.")
         if self.covariance_estimator is not None and self.shrinkage is not None and self.shrinkage != 0:
             raise InputError("covariance_estimator and shrinkage are both given; only one of them can be set.")
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import MultiOutputMixin, RegressorMixin, clone
 from sklearn.gaussian_process import kernels as theirs
+from sklearn.utils.validation import check_X_y
 
 from lineal.certify.span import prove
 from lineal.certify.span_words import judge
@@ -85,18 +86,19 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self._check_optimizer()
         self.kernel_ = self._kernel()
         _dense(X)
-        X, y = features_and_target(self, X, y, numeric=True)
-        blame(X)
+        X, y = self._points_and_targets(X, y)
         values = numbers(y)
         Squared(values.shape[1]).check(values)
         if self.n_targets is not None and self.n_targets != values.shape[1]:
-            raise InputError(f"n_targets is {self.n_targets!r}, but y has {values.shape[1]} targets.")
-        self._mean, self._scale = np.zeros(values.shape[1]), np.ones(values.shape[1])
+            raise InputError(
+                f"The number of targets seen in `y` is {values.shape[1]}, but n_targets is {self.n_targets!r}."
+            )
+        self._y_train_mean, self._y_train_std = np.zeros(values.shape[1]), np.ones(values.shape[1])
         if flag("normalize_y", self.normalize_y):
-            self._mean, spread = values.mean(axis=0), values.std(axis=0)
-            self._scale = np.where(spread > 0.0, spread, 1.0)
-        self.X_train_ = np.array(X, dtype=np.float64)
-        self._y = (values - self._mean) / self._scale
+            self._y_train_mean, spread = values.mean(axis=0), values.std(axis=0)
+            self._y_train_std = np.where(spread > 0.0, spread, 1.0)
+        self.X_train_ = np.array(X, dtype=object if self._structured else np.float64)
+        self._y = (values - self._y_train_mean) / self._y_train_std
         self.y_train_ = self._y if y.ndim == 2 else self._y[:, 0]
         self._noise = self._variances(len(values))
         slope = self._hyperparameters(restarts or 0)
@@ -118,16 +120,17 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             raise InputError("return_std and return_cov are both True; ask for one of them.")
         fitted = "alpha_" in self.__dict__
         _dense(X)
-        if fitted:
-            X = features(self, X)
-        X = np.asarray(real(X, "X"), dtype=np.float64)
-        blame(X)
         kernel = self.kernel_ if fitted else self._kernel()
+        if not (self._structured if fitted else _structured(kernel, X)):
+            if fitted:
+                X = features(self, X)
+            X = np.asarray(real(X, "X"), dtype=np.float64)
+            blame(X)
         targets = self._y.shape[1] if fitted else self.n_targets or 1
         mean, halves, scale = np.zeros((len(X), targets)), None, np.ones(targets)
         if fitted:
-            cross, scale = self._cross(X), self._scale
-            mean = scale * (cross @ self._posterior.coef) + self._mean
+            cross, scale = self._cross(X), self._y_train_std
+            mean = scale * (cross @ self._posterior.coef) + self._y_train_mean
             halves = self._posterior.halves(cross.T) if return_std or return_cov else None
         mean = mean[:, 0] if targets == 1 else mean
         if return_cov:
@@ -154,7 +157,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         """Return the log marginal likelihood of hyperparameters theta (their logarithms), with its gradient if asked for."""
         if theta is None:
             if eval_gradient:
-                raise InputError("eval_gradient is True, which needs theta; give kernel_.theta.")
+                raise InputError("Gradient can only be evaluated for theta!=None; give kernel_.theta.")
             return self.log_marginal_likelihood_value_
         if isinstance(self.kernel_, Kernel):
             raise InputError(f"theta is given, but the parameters of {self.kernel_} stay as they are; leave it out.")
@@ -177,20 +180,25 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def _kernel(self) -> Any:
         if self.kernel is None:
-            return theirs.ConstantKernel(1.0, constant_value_bounds="fixed") * theirs.RBF(
-                1.0, length_scale_bounds="fixed"
-            )
+            return theirs.ConstantKernel() * theirs.RBF()
         if isinstance(self.kernel, Kernel):
             return self.kernel
         if not isinstance(self.kernel, theirs.Kernel):
             raise InputError(
                 f"kernel is {self.kernel!r}; accepted are kernels of sklearn.gaussian_process.kernels and of lineal.kernels."
             )
-        if not self.kernel.requires_vector_input:
-            raise InputError(
-                f"the kernel {self.kernel} takes other things than rows of numbers; use one of lineal.kernels."
-            )
         return clone(self.kernel)
+
+    def _points_and_targets(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
+        """Return X and y checked; of a kernel that takes other things than rows of numbers, X may hold such things."""
+        self._structured = _structured(self.kernel_, X)
+        if not self._structured:
+            X, y = features_and_target(self, X, y, numeric=True)
+            blame(X)
+            return X, y
+        y = real(y, "y")
+        points, y = check_X_y(X, y, dtype=None, ensure_2d=False, allow_nd=True, multi_output=True, y_numeric=True)
+        return points, y
 
     def _check_optimizer(self) -> None:
         if not (self.optimizer is None or callable(self.optimizer) or self.optimizer == "fmin_l_bfgs_b"):
@@ -202,7 +210,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         given = np.array([float(self.alpha)]) if one else np.atleast_1d(real(self.alpha, "alpha")).astype(np.float64)
         if given.shape not in ((1,), (n,)) or not (np.isfinite(given).all() and given.min() >= 0.0):
             raise InputError(
-                f"alpha is {self.alpha!r}; it must be one number of at least 0, or one for each of the {n} rows."
+                "alpha must be a scalar or an array with same number of entries as y, each at least 0; it is "
+                f"{self.alpha!r}, and y has {n}."
             )
         return np.broadcast_to(given, (n,)).copy()
 
@@ -211,8 +220,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         try:
             posterior = Posterior.of(matrix, self._noise, self._y, str(kernel))
         except InputError:
-            return -np.inf, np.zeros(slopes.shape[2])
-        return posterior.log_likelihood(self._y), posterior.gradient(slopes)
+            return np.float64(-np.inf), np.zeros(slopes.shape[2])
+        return np.float64(posterior.log_likelihood(self._y)), posterior.gradient(slopes)
 
     def _hyperparameters(self, restarts: int) -> float | None:
         """Maximise the likelihood, and return the size of the slope that is left; None where nothing was to be chosen."""
@@ -227,7 +236,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         if restarts:
             if not np.isfinite(kernel.bounds).all():
                 raise InputError(
-                    "n_restarts_optimizer draws starts within the bounds of the kernel, which must be finite."
+                    "n_restarts_optimizer draws starts within bounds, which requires that all bounds are finite."
                 )
             rng = np.random.default_rng(seeded(self.random_state))
             starts += [rng.uniform(kernel.bounds[:, 0], kernel.bounds[:, 1]) for _ in range(restarts)]
@@ -282,6 +291,13 @@ def _dense(X: Any) -> None:
     """Refuse sparse rows."""
     if is_sparse(X):
         raise InputError("X is sparse, and sparse input is not supported by Gaussian processes; give a dense matrix.")
+
+
+def _structured(kernel: Any, X: Any) -> bool:
+    """Whether X holds something else than numbers, and the kernel takes such things."""
+    if isinstance(kernel, Kernel) or kernel.requires_vector_input:
+        return False
+    return np.asarray(X).dtype.kind not in "fiub"
 
 
 def _whole(kernel: Any, X: Array) -> Array:

@@ -13,14 +13,14 @@ from lineal.designs.sound import is_sparse
 from lineal.errors import InputError, near
 from lineal.estimators.parameters import number
 from lineal.ground.records import dataclass
-from lineal.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Sigmoid
+from lineal.kernels import Gaussian, Kernel, Laplacian, Linear, Normalized, Polynomial, Sigmoid
 from lineal.machines.gram import KernelGram, MatrixGram
 from lineal.problem.span import Gram
 
 Array = npt.NDArray[np.float64]
 Function = Callable[[Any, Any], Any]
 
-NAMES: Final = ("linear", "poly", "polynomial", "rbf", "sigmoid", "laplacian", "precomputed")
+NAMES: Final = ("linear", "poly", "polynomial", "rbf", "sigmoid", "laplacian", "cosine", "precomputed")
 """Names of kernels; ``polynomial`` is another one for ``poly``."""
 
 BLOCK_ENTRIES: Final = 1 << 22
@@ -97,6 +97,8 @@ def choose(
 def _named(kernel: str, gamma: float, degree: object, coef0: object) -> Kernel:
     if kernel == "linear":
         return Linear()
+    if kernel == "cosine":
+        return Normalized(Linear())
     if not gamma > 0.0:
         raise InputError(
             f"gamma is {gamma!r}, with which every entry of the {kernel} kernel is the same; give one above 0."

@@ -48,11 +48,15 @@ def stream_classes(classes: Any, before: npt.NDArray[Any] | None, least: int = 2
     """Return the sorted classes of a stream, at ``least`` so many; ``before`` are those of its first call, None in that call."""
     if classes is None:
         if before is None:
-            raise InputError("classes is None; the first call of partial_fit needs the list of all classes.")
+            raise InputError(
+                "classes is None; classes must be passed on the first call to partial_fit: the list of all of them."
+            )
         return before
     labels = encode(class_labels(classes, "classes"))[0]
     if before is not None and not np.array_equal(labels, before):
-        raise InputError(f"classes is {list(classes)!r}; the stream has the classes {before.tolist()}.")
+        raise InputError(
+            f"`classes={list(classes)!r}` is not the same as on last call to partial_fit, which was {before.tolist()}."
+        )
     if len(labels) < least:
         raise InputError(
             f"classes is {labels.tolist()}; at least {'two classes are' if least > 1 else 'one class is'} needed."
@@ -69,8 +73,9 @@ def places(labels: npt.NDArray[Any], y: npt.NDArray[Any]) -> Codes:
     place_of = {label: place for place, label in enumerate(labels.tolist())}
     seen, codes = encode(y)
     rows = [place_of.get(label, -1) for label in seen.tolist()]
-    if -1 in rows:
-        raise InputError(f"y holds {seen.tolist()[rows.index(-1)]!r}; the stream has the classes {labels.tolist()}.")
+    unknown = [label for label, row in zip(seen.tolist(), rows, strict=True) if row < 0]
+    if unknown:
+        raise InputError(f"The target labels {unknown} in y do not exist in the initial classes {labels.tolist()}.")
     return np.array(rows, dtype=np.intp)[codes]
 
 

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.neighbors import BallTree, KDTree
+from sklearn.neighbors._base import KNeighborsMixin, RadiusNeighborsMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lineal.certify.wording import exact
+from lineal.designs.sound import is_sparse
 from lineal.errors import InputError, KindError
 from lineal.estimators.distances import Searched, searched
 from lineal.estimators.fitted import Fitted
@@ -26,7 +29,7 @@ RADIUS_CELLS = 2**22
 """Distances that a search within a radius holds at a time: 32 MB."""
 
 
-class NeighborsEstimator(Fitted):
+class NeighborsEstimator(Fitted, KNeighborsMixin):  # type: ignore[misc]
     """Training rows that are searched for the nearest ones.
 
     ``solver_`` says how they are searched, and why; every way gives the same answer, to the last bit: the smaller distance
@@ -92,9 +95,19 @@ class NeighborsEstimator(Fitted):
         self._ready()
         if X is None:
             return self._fit_X, np.arange(self.n_samples_fit_)
+        self._check_format(X)
         X = features(self, X)
         blame(X)
         return X, None
+
+    def _check_format(self, X: Any) -> None:
+        """Refuse distances in formats of sparse matrices that lose distances of zero."""
+        given = isinstance(self.metric, str) and self.metric == "precomputed"
+        if given and is_sparse(X) and X.format in ("dok", "bsr"):
+            raise KindError(
+                f"Sparse matrix in {X.format!r} format is not supported due to its handling of explicit zeros, which are "
+                "distances; convert it with tocsr() first."
+            )
 
     def _neighbors(self, X: Any, k: Any = None) -> Neighbors:
         """Return distances and rows of the neighbors."""
@@ -141,11 +154,11 @@ class NeighborsEstimator(Fitted):
         tags = super().__sklearn_tags__()
         given = isinstance(self.metric, str) and self.metric == "precomputed"
         tags.input_tags.pairwise = given
-        tags.input_tags.sparse = not given
+        tags.input_tags.sparse = True
         return tags
 
 
-class RadiusMixin:
+class RadiusMixin(RadiusNeighborsMixin):  # type: ignore[misc]
     """Searches for all training rows within a radius."""
 
     if TYPE_CHECKING:
@@ -236,9 +249,17 @@ class NearestNeighbors(RadiusMixin, NeighborsEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Keep the training rows; ``y`` is not read."""
         k = neighbor_count(self.n_neighbors)
-        self._hold(features_alone(self, X))
+        self._hold(features_alone(self, rows_in(X)))
         self._conclude(k)
         return self
+
+
+def rows_in(X: Any) -> Any:
+    """Return the training rows that an estimator of neighbors or a tree of scikit-learn's holds; anything else as it is."""
+    if isinstance(X, KNeighborsMixin):
+        check_is_fitted(X)
+        return X._fit_X  # noqa: SLF001  (scikit-learn's only name of them)
+    return np.asarray(X.data) if isinstance(X, BallTree | KDTree) else X
 
 
 def _mode(mode: object) -> object:

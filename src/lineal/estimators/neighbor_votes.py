@@ -18,7 +18,7 @@ from lineal.estimators.classification import target_of
 from lineal.estimators.fitted import columns_of
 from lineal.estimators.intake import blame, features_and_target, numbers
 from lineal.estimators.labels import encode
-from lineal.estimators.nearest import NeighborsEstimator, neighbor_count
+from lineal.estimators.nearest import NeighborsEstimator, neighbor_count, rows_in
 from lineal.estimators.regression import target_of as number_target
 from lineal.ground.arrays import Array
 from lineal.ground.inputs import class_labels, real
@@ -122,7 +122,7 @@ class KNeighborsClassifier(ClassifierMixin, _Voting):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the training rows with their classes, of one target or several in columns."""
-        X, y = features_and_target(self, X, y, numeric=False, several=True)
+        X, y = features_and_target(self, rows_in(X), y, numeric=False, several=True)
         y = class_labels(y)
         if y.ndim == 2 and y.shape[1] == 1:
             warnings.warn(
@@ -193,7 +193,7 @@ class KNeighborsRegressor(RegressorMixin, _Voting):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the training rows with their targets, one or several in columns."""
-        X, y = features_and_target(self, X, y, numeric=True)
+        X, y = features_and_target(self, rows_in(X), y, numeric=True)
         self._y = numbers(y)
         self._flat = y.ndim == 1
         self._settle(X, self._y, None)
