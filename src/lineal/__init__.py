@@ -23,6 +23,7 @@ _HOMES = {
     "maximum_margin": "lineal.perceptron.margins",
     "zero_one": "lineal.perceptron.mistakes",
     "summarise": "lineal.inference.summaries",
+    "diagnostics": "lineal.inference.diagnostics",
     "sweep": "lineal.api.sweeping",
     "likelihood_ratio": "lineal.inference.ratios",
     "Model": "lineal.model.model",

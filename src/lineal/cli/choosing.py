@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from lineal.cli.commands import lineal
 from lineal.cli.options import (
     Command,
     File,
@@ -25,6 +24,7 @@ from lineal.cli.options import (
     shaping,
     splitting,
 )
+from lineal.cli.statistics import lineal
 
 __all__ = ["compare", "lineal", "sweep"]
 

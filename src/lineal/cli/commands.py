@@ -331,35 +331,6 @@ def verify() -> None:
 
 
 @lineal.command(cls=Command)
-@click.argument("model", type=File)
-@click.argument("data", type=File, required=False)
-@click.option(
-    "--errors",
-    type=click.Choice(["classical", "HC0", "HC1", "HC2", "HC3"]),
-    default="classical",
-    show_default=True,
-    help="Which standard errors; the robust ones need DATA.",
-)
-@click.option("--cluster", metavar="COL", help="A column of DATA whose rows depend on each other.")
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="The probability an interval covers.",
-)
-@click.option("--against", metavar="CLASS", help="The class others are compared with; if not given, the mean of all.")
-@beside
-@reading
-@json_option
-def summary() -> None:
-    """Show standard errors, p-values, intervals and likelihood of a fit without a penalty, or the posterior of model bayes.
-
-    DATA is the file the model was fitted on; without it the figures are those the model holds.
-    """
-
-
-@lineal.command(cls=Command)
 @click.argument("value", type=float)
 @click.option("--from", "source", metavar="DIALECT", default="strength", show_default=True, help="What VALUE is.")
 @click.option("--n", type=click.FloatRange(min=0, min_open=True), required=True, help="The number of rows.")

@@ -92,10 +92,10 @@ def fitted_rows(model: Model, data: Any, y: Any = None, weight: Any = None, offs
     return _from_table(model, model.encoder, data)
 
 
-def same_rows(model: Model, problem: Problem) -> None:
-    """Refuse data that are not those of the fit: the objective tells."""
+def same_rows(model: Model, problem: Problem, bonus: float = 0.0) -> None:
+    """Refuse data that are not those of the fit: the objective tells, less a bonus such as Firth's."""
     stated: Any = model.verdict.evidence.get("objective")
-    here = problem.evaluate(model.coef).value
+    here = problem.evaluate(model.coef).value - bonus
     rows, weight = problem.moments.rows, problem.moments.weight_sum
     if rows != model.training.get("rows") or not math.isclose(weight, model.training["weight_sum"], rel_tol=1e-9):
         raise InputError(
@@ -105,7 +105,7 @@ def same_rows(model: Model, problem: Problem) -> None:
     if stated is None:
         return
     baseline: Any = model.verdict.evidence.get("null_objective", stated)
-    if abs(here - stated) > 1e-9 * abs(float(baseline)):
+    if abs(here - stated) > 1e-9 * max(abs(float(baseline)), abs(bonus)):
         raise InputError(
             f"these are not the rows the model was fitted on: the mean loss is {here:.9g}, the model says {stated:.9g}."
         )

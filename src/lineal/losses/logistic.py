@@ -131,6 +131,20 @@ class Logistic(Loss):
         value = mean * softplus(-constant) + (1.0 - mean) * softplus(constant)
         return float(value[0]), mean * sigmoid(-constant) + (1.0 - mean) * sigmoid(constant)
 
+    def chances(self, y: Array, eta: Array, dispersion: float, trials: Array) -> tuple[Array, Array, Array] | None:
+        """Return those of a number of successes; None where targets are no shares of whole trials."""
+        from scipy import special  # slow to load: only for likelihoods
+
+        k = np.rint(y[:, 0] * trials)
+        p, q = sigmoid(eta)[:, 0], sigmoid(-eta)[:, 0]
+        if np.any(trials != np.floor(trials)) or np.any(np.abs(k - y[:, 0] * trials) > 1e-9 * np.maximum(k, 1.0)):
+            return None
+        # successes beyond k: a beta integral, as precise in either tail
+        below = np.where(k > 0.0, special.betainc(np.maximum(trials - k + 1.0, 1.0), np.maximum(k, 1.0), q), 0.0)
+        above = np.where(k < trials, special.betainc(k + 1.0, np.maximum(trials - k, 1.0), p), 0.0)
+        ways = special.gammaln(trials + 1.0) - special.gammaln(k + 1.0) - special.gammaln(trials - k + 1.0)
+        return below, np.exp(ways + special.xlogy(k, p) + special.xlogy(trials - k, q)), above
+
     def title(self) -> str:
         """Return what a model of this loss is called."""
         return "logistic regression"

@@ -235,6 +235,17 @@ class Loss(ABC):
         """Return which targets of one unbounded score pull it up for ever (others: down), and which ones hold it."""
         return y > 0.5, (y > 0.0) & (y < 1.0)
 
+    def information(self, y: Array, eta: Array) -> Array:
+        """Return the expected curvature of rows with these scores, ``(d mean / d eta)^2 / variance``; of likelihoods."""
+        return self.curvature(y, eta)
+
+    def chances(self, y: Array, eta: Array, dispersion: float, trials: Array) -> tuple[Array, Array, Array] | None:
+        """Return how likely a target below each of ``y``, the same and one above are, of rows with these scores.
+
+        ``y`` is the mean of ``trials``. None where the loss is no likelihood, or no target of its distribution has these.
+        """
+        return None
+
     def base(self, y: Array, weight: Array) -> float:
         """Return the part of the log-likelihood of some rows that depends on their targets alone."""
         return 0.0

@@ -94,6 +94,16 @@ class Poisson(Loss):
 
         return -float(weight @ special.gammaln(y[:, 0] + 1.0))
 
+    def chances(self, y: Array, eta: Array, dispersion: float, trials: Array) -> tuple[Array, Array, Array] | None:
+        """Return those of a count; None for rates, which are no counts."""
+        from scipy import special  # slow to load: only for likelihoods
+
+        k, mean = y[:, 0], self.mean(eta)[:, 0]
+        if np.any(k != np.floor(k)):
+            return None
+        same = np.exp(special.xlogy(k, mean) - mean - special.gammaln(k + 1.0))
+        return np.where(k > 0.0, special.pdtr(np.maximum(k - 1.0, 0.0), mean), 0.0), same, special.pdtrc(k, mean)
+
     def title(self) -> str:
         """Return what a model of this loss is called."""
         return "Poisson regression"

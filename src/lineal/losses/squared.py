@@ -78,6 +78,13 @@ class Squared(Loss):
         """Return the best constant score, the mean."""
         return mean
 
+    def chances(self, y: Array, eta: Array, dispersion: float, trials: Array) -> tuple[Array, Array, Array]:
+        """Return those of a normal target."""
+        from scipy import special  # slow to load: only for likelihoods
+
+        z = (y - eta)[:, 0] / np.sqrt(dispersion)
+        return special.ndtr(z), np.zeros_like(z), special.ndtr(-z)
+
     def title(self) -> str:
         """Return what a model of this loss is called."""
         return "linear regression"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field
@@ -14,11 +13,10 @@ from lineal.errors import InputError
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
+from lineal.model.tabled import Grid, Tabled, short
 from lineal.model.verdict import KINDS
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from lineal.penalties.penalty import Penalty
 
 
@@ -49,7 +47,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Tabled):
     """The coefficients of a likelihood fit with their uncertainty, as plain data that displays as a table.
 
     ``figures`` holds the numbers about the whole fit, ``errors`` says which standard errors these are, ``test`` is
@@ -94,55 +92,17 @@ class Summary:
     @property
     def figure_line(self) -> str:
         """The figures about the whole fit, in one line."""
-        return ", ".join(f"{name.replace('_', ' ')} {_short(value)}" for name, value in self.figures.items())
+        return ", ".join(f"{name.replace('_', ' ')} {short(value)}" for name, value in self.figures.items())
 
-    def cells(self) -> list[list[str]]:
-        """Return the table as texts, the heading first."""
+    def grids(self) -> list[Grid]:
+        """Return the table of the coefficients."""
         several = len({row.output for row in self.rows}) > 1
         lines = [["", *(["output"] if several else []), *self.headings]]
         for row in self.rows:
             tested = () if self.errors == POSTERIOR else (row.statistic, row.p)
             numbers = (row.estimate, row.error, *tested, row.lower, row.upper)
-            lines.append([row.column, *([row.output] if several else []), *map(_short, numbers)])
-        return lines
-
-    def __str__(self) -> str:
-        lines = self.cells()
-        widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-        texts = len(lines[0]) - len(self.headings)
-        table = [
-            "  ".join(
-                cell.ljust(w) if k < texts else cell.rjust(w)
-                for k, (cell, w) in enumerate(zip(line, widths, strict=True))
-            )
-            for line in lines
-        ]
-        return "\n".join([self.headline, "", *table, "", self.figure_line, *self.notes])
-
-    def __rich__(self) -> RenderableType:
-        from rich.console import Group
-        from rich.table import Table
-        from rich.text import Text
-
-        head, *lines = self.cells()
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        for k, name in enumerate(head):
-            table.add_column(Text(name), justify="left" if k < len(head) - len(self.headings) else "right")
-        for line in lines:
-            table.add_row(*map(Text, line))
-        parts: list[RenderableType] = [Text(self.headline, style="bold"), Text(), table, Text(), Text(self.figure_line)]
-        parts += [Text(note, style="dim") for note in self.notes]
-        return Group(*parts)
-
-    def _repr_html_(self) -> str:
-        head, *lines = ([html.escape(cell) for cell in line] for line in self.cells())
-        rows = "".join(f"<tr><th>{line[0]}</th>{''.join(f'<td>{c}</td>' for c in line[1:])}</tr>" for line in lines)
-        below = "".join(f"<p>{html.escape(words)}</p>" for words in (self.figure_line, *self.notes))
-        top = "".join(f"<th>{cell}</th>" for cell in head)
-        return (
-            f'<div class="lineal-summary"><p><b>{html.escape(self.headline)}</b></p>'
-            f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>{below}</div>"
-        )
+            lines.append([row.column, *([row.output] if several else []), *map(short, numbers)])
+        return [Grid(lines, texts=1 + several)]
 
 
 def table(
@@ -342,10 +302,6 @@ def shares(covariance: Array, columns: int, squares: float) -> list[float]:
     sizes = np.diagonal(covariance).reshape(-1, columns).sum(axis=1)
     total = float(sizes.sum())
     return [squares * float(size) / total if total > 0.0 else 0.0 for size in sizes]
-
-
-def _short(value: float | None) -> str:
-    return "-" if value is None or math.isnan(value) else f"{value:.5g}"
 
 
 def _finite(value: Any) -> Any:

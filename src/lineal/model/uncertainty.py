@@ -67,6 +67,12 @@ class Uncertainty(ABC):
         covariance = self.covariance()
         return self.summarised(self.likelihood(), covariance, "classical", level=level, against=against)
 
+    def diagnostics(self, data: Any, y: Any = None, **options: Any) -> Any:
+        """Return how the fit disagrees with the rows it was fitted on: ``lineal.diagnostics(model, data, ...)``."""
+        import lineal  # (the public name: what looks at rows again stands above models)
+
+        return lineal.diagnostics(self, data, y, **options)
+
     def likelihood(self, base: float | None = None) -> Likelihood:
         """Return what the log-likelihood, AIC and tests of this fit are computed from.
 

@@ -1,0 +1,65 @@
+"""What can be typed to ask how sure a fit is: `lineal summary`, `lineal diagnose`. The work is imported when a command runs."""
+
+from __future__ import annotations
+
+import click
+
+from lineal.cli.commands import lineal
+from lineal.cli.options import Command, File, beside, json_option, reading
+
+__all__ = ["diagnose", "lineal", "summary"]
+
+
+@lineal.command(cls=Command)
+@click.argument("model", type=File)
+@click.argument("data", type=File, required=False)
+@click.option(
+    "--errors",
+    type=click.Choice(["classical", "HC0", "HC1", "HC2", "HC3"]),
+    default="classical",
+    show_default=True,
+    help="Which standard errors; the robust ones need DATA.",
+)
+@click.option("--cluster", metavar="COL", help="A column of DATA whose rows depend on each other.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="The probability an interval covers.",
+)
+@click.option("--against", metavar="CLASS", help="The class others are compared with; if not given, the mean of all.")
+@beside
+@reading
+@json_option
+def summary() -> None:
+    """Show standard errors, p-values, intervals and likelihood of a fit without a penalty, or the posterior of model bayes.
+
+    DATA is the file the model was fitted on; without it the figures are those the model holds.
+    """
+
+
+@lineal.command(cls=Command)
+@click.argument("model", type=File)
+@click.argument("data", type=File)
+@click.option(
+    "--largest", type=click.IntRange(min=0), metavar="N", default=10, show_default=True, help="Rows shown of the table."
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Draws the randomized quantile residuals of classes and counts.",
+)
+@click.option(
+    "-o", "--output", type=File, metavar="OUT", help="Write every row with its residuals and influence to a table."
+)
+@beside
+@reading
+@json_option
+def diagnose() -> None:
+    """Show how a fit disagrees with its rows: residuals, leverage, influence, collinearity, tests of what it assumes.
+
+    DATA is the file the model was fitted on. A model of least squares, or of two classes or counts; penalized ones, too.
+    """
