@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.optimize
+import sklearn.exceptions
 import sklearn.linear_model
 import sklearn.svm
 from sklearn.datasets import load_diabetes
@@ -152,7 +153,8 @@ def test_huber_of_a_constant_without_an_intercept_is_a_fit_like_any_other():
 def test_huber_budget_is_said():
     _, X, y = problem(4)
     y[::9] += 40.0
-    model = HuberRegressor(max_iter=1, tol=1e-12).fit(X, y)
+    with pytest.warns(sklearn.exceptions.ConvergenceWarning, match="1 iterations"):
+        model = HuberRegressor(max_iter=1, tol=1e-12).fit(X, y)
     assert model.verdict_.kind == "budget"
     assert "1 iterations" in model.verdict_.sentence
 

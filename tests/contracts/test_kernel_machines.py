@@ -12,6 +12,7 @@ import sklearn.gaussian_process
 import sklearn.kernel_ridge
 import sklearn.svm
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import lineal
@@ -91,7 +92,7 @@ REFUSED = [
     (SVC, "tol", -1.0, "at least 0"),
     (SVC, "cache_size", 0, "above 0"),
     (SVC, "class_weight", "fair", "'balanced'"),
-    (SVC, "verbose", True, "read verdict_"),
+    (SVC, "verbose", "yes", "whole number"),
     (SVC, "max_iter", -2, "-1 for no limit"),
     (SVC, "decision_function_shape", "ova", "'ovr' and 'ovo'"),
     (SVC, "break_ties", "yes", "True or False"),
@@ -214,7 +215,8 @@ def test_odd_rows():
 
 
 def test_a_limit_ends_in_budget_with_a_gap():
-    short = SVC(max_iter=3, gamma=0.3).fit(X, LABELS)
+    with pytest.warns(ConvergenceWarning, match="max_iter was reached"):
+        short = SVC(max_iter=3, gamma=0.3).fit(X, LABELS)
     assert short.verdict_.kind == "budget"
     assert short.verdict_.gap > 0.0
     assert "max_iter was reached" in short.verdict_.sentence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import sklearn.naive_bayes
 import sklearn.neighbors
 import sklearn.svm
 from sklearn.base import clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_html_repr
 
 from lineal.errors import InputError
@@ -68,11 +70,11 @@ SHARED = [
     ("copy_X", "yes", "True or False"),
     ("max_iter", 2.5, "whole number"),
     ("random_state", "seven", "whole number"),
-    ("verbose", 1, "only "),
-    ("n_jobs", 2, "only None and -1"),
+    ("verbose", "yes", "whole number"),
+    ("n_jobs", "all", "whole number"),
     ("positive", "yes", "True or False"),
-    ("selection", "random", "only 'cyclic'"),
-    ("intercept_scaling", 2.0, "only 1"),
+    ("selection", "greedy", "'cyclic' or 'random'"),
+    ("intercept_scaling", 0.0, "above 0"),
     ("rule", "two-se", "'best' and 'one-se'"),
     ("warm_start", "yes", "True or False"),
     ("class_weight", "balance", "'balanced'"),
@@ -97,19 +99,18 @@ OWN = [
     (QuadraticDiscriminantAnalysis, "shrinkage", 2.0, "at most 1"),
     (QuadraticDiscriminantAnalysis, "reg_param", 2.0, "at most 1"),
     (QuadraticDiscriminantAnalysis, "covariance_estimator", "shrunk", "not supported with 'svd'"),
-    (Lasso, "precompute", True, "only False"),
+    (Lasso, "precompute", "gram", "True, False, 'auto'"),
     (ElasticNet, "alpha", [1.0], "number"),
     (ElasticNet, "l1_ratio", 1.5, "at most 1"),
-    (ElasticNet, "precompute", True, "only False"),
-    (PoissonRegressor, "solver", "liblinear", "accepted are auto"),
+    (ElasticNet, "precompute", "gram", "True, False, 'auto'"),
+    (PoissonRegressor, "solver", "linear", "accepted are auto"),
     (HuberRegressor, "epsilon", 0.9, "at least 1"),
     (HuberRegressor, "scale", 0.0, "above 0"),
     (HuberRegressor, "scale", "mad", "number"),
     (QuantileRegressor, "quantile", 1.0, "between 0 and 1"),
     (QuantileRegressor, "quantile", 0.0, "above 0"),
-    (QuantileRegressor, "solver", "highs", "accepted are auto"),
     (QuantileRegressor, "solver", "newton", "cannot be used here"),
-    (QuantileRegressor, "solver_options", {"time_limit": 1}, "only None"),
+    (QuantileRegressor, "solver_options", "presolve", "None or a dict"),
     (LinearSVC, "penalty", "l3", "'l2' and 'l1'"),
     (LinearSVC, "loss", "log", "'squared_hinge' and 'hinge'"),
     (LinearSVC, "dual", "primal", "'auto', True and False"),
@@ -121,7 +122,7 @@ OWN = [
     (LinearSVR, "dual", False, "'auto' and True"),
     (SparsemaxClassifier, "C", 0.0, "above 0"),
     (SparsemaxClassifier, "l1_ratio", 2.0, "at most 1"),
-    (SparsemaxClassifier, "solver", "liblinear", "accepted are auto"),
+    (SparsemaxClassifier, "solver", "linear", "accepted are auto"),
     (BayesianRidge, "max_iter", None, "needs a limit"),
     (BayesianRidge, "alpha_1", -1.0, "at least 0"),
     (BayesianRidge, "alpha_2", -1.0, "at least 0"),
@@ -134,28 +135,28 @@ OWN = [
     (RidgeCV, "alphas", [], "at least one"),
     (RidgeCV, "scoring", "accurate", "scoring is 'accurate'"),
     (RidgeCV, "cv", 1, "n_splits"),
-    (RidgeCV, "gcv_mode", "svd", "only None"),
+    (RidgeCV, "gcv_mode", "qr", "'svd' or 'eigen'"),
     (RidgeCV, "store_cv_results", 1, "True or False"),
     (RidgeCV, "alpha_per_target", True, "only False"),
     (LassoCV, "eps", 0.0, "above 0"),
     (LassoCV, "alphas", 0, "at least 1"),
     (LassoCV, "alphas", "many", "list of numbers"),
-    (LassoCV, "precompute", True, "only False"),
+    (LassoCV, "precompute", "gram", "True, False, 'auto'"),
     (LassoCV, "cv", 1, "n_splits"),
     (ElasticNetCV, "l1_ratio", 0.0, "give alphas as a list"),
     (ElasticNetCV, "l1_ratio", [0.5, 2.0], "at most 1"),
     (ElasticNetCV, "eps", -1.0, "above 0"),
     (ElasticNetCV, "alphas", [-1.0], "at least 0"),
-    (ElasticNetCV, "precompute", True, "only False"),
+    (ElasticNetCV, "precompute", "gram", "True, False, 'auto'"),
     (ElasticNetCV, "cv", 1, "n_splits"),
     (LogisticRegressionCV, "Cs", 0, "at least 1"),
     (LogisticRegressionCV, "Cs", [0.0], "above 0"),
     (LogisticRegressionCV, "l1_ratios", [2.0], "at most 1"),
     (LogisticRegressionCV, "cv", 1, "n_splits"),
-    (LogisticRegressionCV, "dual", True, "only False"),
+    (LogisticRegressionCV, "dual", "yes", "True, False or"),
     (LogisticRegressionCV, "penalty", "l2", "l1_ratios says"),
     (LogisticRegressionCV, "scoring", "accurate", "scoring is 'accurate'"),
-    (LogisticRegressionCV, "solver", "liblinear", "accepted are auto"),
+    (LogisticRegressionCV, "solver", "linear", "accepted are auto"),
     (LogisticRegressionCV, "refit", False, "only True"),
     (LogisticRegressionCV, "use_legacy_attributes", True, "only False"),
     *(
@@ -259,14 +260,17 @@ def test_warm_start(kind):
 
 def test_budgets():
     for model in (Lasso(alpha=1e-3, max_iter=0), LinearSVC(max_iter=1), PoissonRegressor(max_iter=1, alpha=1e-3)):
-        fitted = model.fit(X, target(model))
+        with pytest.warns(ConvergenceWarning, match=r"iterations was reached.*Increase max_iter") as heard:
+            fitted = model.fit(X, target(model))
+        assert [Path(one.filename) for one in heard] == [Path(__file__)]
         assert fitted.verdict_.kind == "budget"
         assert "iterations" in fitted.verdict_.reason
 
 
 def test_the_worst_member_speaks_for_all():
     classes = np.digitize(Y, [-1.0, 1.0])
-    model = LinearSVC(max_iter=3).fit(X, classes)
+    with pytest.warns(ConvergenceWarning):
+        model = LinearSVC(max_iter=3).fit(X, classes)
     kinds = [verdict.kind for verdict in model.verdicts_]
     assert len(kinds) == 3
     assert model.verdict_.kind == ("budget" if "budget" in kinds else "optimal")

@@ -7,9 +7,22 @@ import inspect
 import numpy as np
 import pytest
 import sklearn.linear_model
+from sklearn.exceptions import ConvergenceWarning
 
+from lineal.api.dialects import SOLVERS
 from lineal.errors import InputError
-from lineal.estimators import LinearRegression, LogisticRegression, Ridge
+from lineal.estimators import (
+    BayesianRidge,
+    ElasticNetCV,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    QuantileRegressor,
+    Ridge,
+    RidgeCV,
+)  # fmt: skip
+from lineal.estimators.parameters import HINTS
+from lineal.solvers import NewtonCG
 
 ESTIMATORS = (LinearRegression, Ridge, LogisticRegression)
 RNG = np.random.default_rng(0)
@@ -17,10 +30,12 @@ X = RNG.normal(size=(40, 3))
 Y = X @ [1.0, -2.0, 0.5] + RNG.normal(size=40)
 LABELS = (Y > 0).astype(int)
 
+HINTED = (*ESTIMATORS, Lasso, ElasticNetCV, BayesianRidge, QuantileRegressor, RidgeCV)
+
 REFUSED = [
     *((kind, "time_limit", value, "above 0") for kind in ESTIMATORS for value in (0.0, "1", float("nan"))),
     (LinearRegression, "positive", "yes", "True or False"),
-    (LinearRegression, "n_jobs", 2, "only None and -1"),
+    (LinearRegression, "n_jobs", "all", "None or a whole number"),
     (LinearRegression, "copy_X", "yes", "True or False"),
     (LinearRegression, "fit_intercept", "yes", "True or False"),
     (LinearRegression, "fit_intercept", 1, "True or False"),
@@ -39,9 +54,6 @@ REFUSED = [
     (Ridge, "tol", None, "number"),
     (Ridge, "positive", None, "True or False"),
     (Ridge, "random_state", "seven", "whole number"),
-    (Ridge, "solver", "sag", "accepted are auto, direct"),
-    (Ridge, "solver", "highs", "accepted are auto, direct"),
-    (Ridge, "solver", "lsqr", "accepted are auto, direct"),
     (Ridge, "solver", "newtn", "Did you mean 'newton'"),
     (Ridge, "solver", None, "accepted are auto, direct"),
     (LogisticRegression, "penalty", "l3", "accepted are 'l2', 'l1', 'elasticnet' and None"),
@@ -51,21 +63,21 @@ REFUSED = [
     (LogisticRegression, "C", "1", "number"),
     (LogisticRegression, "l1_ratio", 1.5, "at most 1"),
     (LogisticRegression, "l1_ratio", None, "number"),
-    (LogisticRegression, "dual", True, "only False"),
+    (LogisticRegression, "dual", "primal", "True, False or 'auto'"),
     (LogisticRegression, "tol", -1.0, "at least 0"),
     (LogisticRegression, "fit_intercept", "no", "True or False"),
-    (LogisticRegression, "intercept_scaling", 2.0, "only 1"),
+    (LogisticRegression, "intercept_scaling", 0.0, "above 0"),
     (LogisticRegression, "class_weight", "balance", "'balanced'"),
     (LogisticRegression, "class_weight", {0: 1.0, 7: 2.0}, "not a class"),
     (LogisticRegression, "class_weight", {0: -1.0}, "finite number >= 0"),
     (LogisticRegression, "class_weight", [1.0, 2.0], "a dict"),
     (LogisticRegression, "random_state", 1.5, "whole number"),
-    (LogisticRegression, "solver", "liblinear", "accepted are auto"),
+    (LogisticRegression, "solver", "liblinea", "Did you mean 'liblinear'"),
     (LogisticRegression, "solver", "direct", "no closed form"),
     (LogisticRegression, "max_iter", "many", "whole number"),
-    (LogisticRegression, "verbose", 1, "only 0"),
+    (LogisticRegression, "verbose", "yes", "whole number"),
     (LogisticRegression, "warm_start", "yes", "True or False"),
-    (LogisticRegression, "n_jobs", 1, "only None and -1"),
+    (LogisticRegression, "n_jobs", True, "None or a whole number"),
 ]
 
 
@@ -107,7 +119,8 @@ def test_names_order_and_kinds_are_those_of_scikit_learn(kind):
 
 @pytest.mark.parametrize("max_iter", [0, 1, 2])
 def test_max_iter_is_a_budget(max_iter):
-    model = LogisticRegression(max_iter=max_iter, C=1e3).fit(X, LABELS)
+    with pytest.warns(ConvergenceWarning, match=f"{max_iter} iterations"):
+        model = LogisticRegression(max_iter=max_iter, C=1e3).fit(X, LABELS)
     assert model.verdict_.kind == "budget"
     assert model.n_iter_.tolist() == [max_iter]
     assert f"{max_iter} iterations" in model.verdict_.reason
@@ -121,24 +134,42 @@ def test_tol_is_the_relative_gap():
     assert loose.n_iter_[0] < tight.n_iter_[0]
 
 
-@pytest.mark.parametrize(
-    ("theirs", "ours"),
-    [("lbfgs", "quasi-newton"), ("newton-cg", "newton-cg"), ("newton-cholesky", "newton"), ("newton", "newton")],
-)
-def test_solver_names_of_both_sides(theirs, ours):
-    model = LogisticRegression(solver=theirs).fit(X, LABELS)
-    assert model.solver_.startswith(f"{ours}: ")
-    assert model.verdict_.kind == "optimal"
-
-
-@pytest.mark.parametrize(
-    ("theirs", "ours"), [("cholesky", "direct"), ("svd", "direct"), ("sparse_cg", "newton-cg"), ("auto", "direct")]
-)
-def test_ridge_solver_names_of_both_sides(theirs, ours):
-    model = Ridge(solver=theirs).fit(X, Y)
-    assert model.solver_.startswith(f"{ours}: ")
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(("kind", "y"), [(Ridge, Y), (LogisticRegression, LABELS)])
+def test_names_of_scikit_learn_ask_for_the_optimum(kind, y, name):
+    plain, model = kind().fit(X, y), kind(solver=name).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    assert model.solver_.startswith(f"{plain.solver_}, for solver={name!r}")
+    assert ("intercept" in model.solver_) == (name == "liblinear")
     assert model.n_iter_.shape == (1,)
     assert model.n_iter_[0] >= 1
+
+
+@pytest.mark.parametrize(("name", "solver"), [("newton-cg", NewtonCG()), ("saga", "saga:step=0.01")])
+def test_names_of_both_are_insisted_on_with_an_option_or_as_an_object(name, solver):
+    model = LogisticRegression(solver=solver, tol=1e-3).fit(X, LABELS)
+    assert model.solver_.startswith(f"{name}: asked for")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("n_jobs", (None, -1, 1, 7)), ("verbose", (0, 1, True)), ("copy_X", (False, True)), ("random_state", (None, 3)),
+        ("dual", (False, True)), ("intercept_scaling", (1, 0.5)), ("precompute", (False, True, "auto", np.eye(3))),
+        ("selection", ("cyclic", "random")), ("gcv_mode", (None, "auto", "svd", "eigen")),
+        ("solver_options", (None, {"presolve": False})),
+    ],
+)  # fmt: skip
+def test_hints_change_nothing(name, values):
+    assert name in HINTS
+    takers = [kind for kind in HINTED if name in inspect.signature(kind).parameters]
+    assert takers
+    for kind in takers:
+        y = LABELS if issubclass(kind, LogisticRegression) else Y
+        first, *others = (kind(**{name: value}).fit(X, y) for value in values)
+        for other in others:
+            np.testing.assert_array_equal(other.coef_, first.coef_)
+            assert other.verdict_ == first.verdict_
 
 
 def test_warm_start_continues_where_the_last_fit_ended():

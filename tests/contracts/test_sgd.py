@@ -35,6 +35,7 @@ ESTIMATORS = [
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*Increase max_iter:sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda _: EXPECTED)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -212,7 +213,7 @@ def test_fits_on_every_storage_agree():
     X, y = cancer()
     X = np.round(X * 8) / 8
     fits = [
-        SGDClassifier(alpha=0.01, random_state=3, max_iter=20).fit(data, y).coef_
+        SGDClassifier(alpha=0.01, random_state=3, max_iter=20, tol=None).fit(data, y).coef_
         for data in (X, np.asfortranarray(X), X.astype(np.float32), sparse.csr_matrix(X), sparse.csc_array(X))
     ]
     for other in fits[1:]:
@@ -239,7 +240,7 @@ def test_class_weights_balance():
 
 def test_seeds_and_shuffling():
     X, y = cancer()
-    options = {"alpha": 0.01, "max_iter": 3}
+    options = {"alpha": 0.01, "max_iter": 3, "tol": None}
 
     def coef(**more):
         return SGDClassifier(**options, **more).fit(X, y).coef_
@@ -310,9 +311,9 @@ REFUSED = [
     ("max_iter", -1, "at least 0"),
     ("tol", -1.0, "at least 0"),
     ("shuffle", 1, "True or False"),
-    ("verbose", 1, "only 0"),
+    ("verbose", "yes", "whole number"),
     ("epsilon", 0.2, "no effect"),
-    ("n_jobs", 2, "only None and -1"),
+    ("n_jobs", "all", "whole number"),
     ("random_state", "a", "whole number"),
     ("learning_rate", "pa1", "not here yet"),
     ("learning_rate", "optimum", "Did you mean 'optimal'"),

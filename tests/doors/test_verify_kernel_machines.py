@@ -129,6 +129,7 @@ ESTIMATORS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*Increase max_iter:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("estimator", "y"), ESTIMATORS, ids=lambda each: type(each).__name__)
 def test_models_of_estimators_are_confirmed(tmp_path, estimator, y):
     rows = np.column_stack([A / 100.0, 100.0 * B])

@@ -148,9 +148,9 @@ def test_the_evidence_of_a_stream_is_that_of_its_rows(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("kind", "estimator"),
     [
-        ("number", lineal.SGDRegressor(max_iter=20, alpha=0.01)),
-        ("two", lineal.SGDClassifier(loss="log_loss", max_iter=20, alpha=0.01)),
-        ("two", lineal.SGDClassifier(loss="hinge", max_iter=20, alpha=0.01)),
+        ("number", lineal.SGDRegressor(max_iter=20, tol=None, alpha=0.01)),
+        ("two", lineal.SGDClassifier(loss="log_loss", max_iter=20, tol=None, alpha=0.01)),
+        ("two", lineal.SGDClassifier(loss="hinge", max_iter=20, tol=None, alpha=0.01)),
     ],
     ids=ids,
 )

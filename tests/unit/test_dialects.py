@@ -251,6 +251,6 @@ def test_no_penalty_and_refusals():
 
 
 def test_solvers():
-    assert solver_named("cholesky") == "direct"
+    assert solver_named("cholesky") == "auto"
     with pytest.raises(InputError, match="lbfgs"):
         solver_named("lbfg")

@@ -1,4 +1,4 @@
-"""Other people's words for the one objective: their C and alpha are our strength, their solvers' names ours.
+"""Other people's words for the one objective: their C and alpha are our strength, their solvers' names are hints.
 
     F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + (strength/2) |b|^2,        S = sum_i s_i
 
@@ -18,14 +18,12 @@ from lineal.ground.records import dataclass
 from lineal.solvers import BY_NAME
 from lineal.solvers.solver import Solver
 
-SOLVERS: Final[Mapping[str, str]] = {
-    "cholesky": "direct",
-    "svd": "direct",
-    "sparse_cg": "newton-cg",
-    "newton-cholesky": "newton",
-    "lbfgs": "quasi-newton",
-}
-"""scikit-learn's names of methods that lineal has under another name (``newton-cg`` is called that by both)."""
+SOLVERS: Final = (
+    "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga",
+    "svd", "cholesky", "lsqr", "sparse_cg",
+    "highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex",
+)  # fmt: skip
+"""scikit-learn's names of solvers. To an estimator each means: give me this optimum."""
 
 
 @dataclass(frozen=True)
@@ -250,22 +248,41 @@ def strength_of_C(C: float, weight_sum: float) -> float:
 
 
 def solver_named(name: object) -> Solver | str:
-    """Return our name of a solver, given ours or scikit-learn's, or the solver, given its name with options or itself.
+    """Return the solver that an estimator's parameter asks for: ours by its name, with options or as itself, otherwise "auto".
 
-    >>> solver_named("lbfgs"), solver_named("auto"), solver_named("newton-cg")
-    ('quasi-newton', 'auto', 'newton-cg')
+    A name of scikit-learn's is a hint, since every solver ends at the same optimum; one that is ours too (newton-cg, saga,
+    interior-point) is insisted on with an option, or as an object of ``lineal.solvers``.
+
+    >>> solver_named("lbfgs"), solver_named("saga"), solver_named("newton")
+    ('auto', 'auto', 'newton')
     >>> solver_named("gradient-descent:step=0.1").step
     0.1
     """
-    accepted = ("auto", *BY_NAME)
     if isinstance(name, Solver):
         return name
     if isinstance(name, str):
-        ours = SOLVERS.get(name, name)
-        if ours in accepted:
-            return ours
-        if ours.partition(":")[0] in BY_NAME:
-            return read_solver(ours)
-    theirs = ", ".join(f"{word} (= {ours})" for word, ours in SOLVERS.items())
+        if name in SOLVERS:
+            return "auto"
+        if name == "auto" or name in BY_NAME:
+            return name
+        if name.partition(":")[0] in BY_NAME:
+            return read_solver(name)
+    accepted = ("auto", *(ours for ours in BY_NAME if ours not in SOLVERS))
     hint = near(name, (*accepted, *SOLVERS)) if isinstance(name, str) else ""
-    raise InputError(f"solver is {name!r}; accepted are {', '.join(accepted)}, and scikit-learn's {theirs}.{hint}")
+    raise InputError(
+        f"solver is {name!r}; accepted are {', '.join(accepted)}, and scikit-learn's {', '.join(SOLVERS)}.{hint}"
+    )
+
+
+def served(ran: str, asked: object) -> str:
+    """Return what ran, and why, with the hint that it serves.
+
+    >>> served("newton: 3 columns", "lbfgs")
+    "newton: 3 columns, for solver='lbfgs'"
+    >>> served("direct: closed form", "auto")
+    'direct: closed form'
+    """
+    if not (isinstance(asked, str) and asked in SOLVERS):
+        return ran
+    free = ", and the intercept is not charged" if asked == "liblinear" else ""
+    return f"{ran}, for solver={asked!r}{free}"

@@ -11,7 +11,7 @@ from lineal.designs import as_design
 from lineal.designs.center import scores
 from lineal.errors import InputError
 from lineal.estimators.intake import features, features_and_target, numbers, weights
-from lineal.estimators.parameters import count, flag, number, only, until
+from lineal.estimators.parameters import count, flag, hints, number, until
 from lineal.estimators.regression import Regressor, target_of
 from lineal.fitting.evidence import evidence
 from lineal.model.verdict import TOLERANCE
@@ -35,7 +35,7 @@ class BayesianRidge(Regressor):
     compute_score : whether to note the log-evidence of every step in ``scores_``.
     fit_intercept : whether to add an intercept.
     copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
-    verbose : only False.
+    verbose : accepted for compatibility, without effect.
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``, no posterior
         (``sigma_`` is NaN), and where the search had not ended the variances that it begins with.
 
@@ -65,8 +65,7 @@ class BayesianRidge(Regressor):
 
         ``offset`` is added to every score without a coefficient.
         """
-        flag("copy_X", self.copy_X)
-        only(False, "read trace_ after the fit", verbose=self.verbose)
+        hints(copy_X=self.copy_X, verbose=self.verbose)
         intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
         most, deadline = count("max_iter", self.max_iter), until("time_limit", self.time_limit)
         if most is None:

@@ -10,7 +10,7 @@ import numpy as np
 from lineal.api.dialects import solver_named
 from lineal.errors import InputError
 from lineal.estimators.intake import features_and_target, numbers, weights
-from lineal.estimators.parameters import count, flag, number, only
+from lineal.estimators.parameters import count, flag, hints, number
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor
 from lineal.ground.arrays import Array
@@ -30,12 +30,13 @@ class PoissonRegressor(Regressor):
     ----------
     alpha : the strength of the penalty on squared coefficients, at least 0.
     fit_intercept : whether to add an intercept.
-    solver : "auto", "newton", "newton-cg", "quasi-newton", "conjugate-gradient", "gradient-descent", or scikit-learn's name of
-        one; options follow a colon: "gradient-descent:step=0.1" with ``max_iter=75`` takes 75 steps from zero (``trace_``).
+    solver : "auto" or any name of scikit-learn's, which asks for this optimum; to insist, "newton", "quasi-newton",
+        "conjugate-gradient", "gradient-descent" or an object of ``lineal.solvers``; options follow a colon:
+        "gradient-descent:step=0.1" with ``max_iter=75`` takes 75 steps from zero (``trace_``).
     max_iter : at most this many steps of the solver; None for no limit.
     tol : the relative gap to prove, see ``verdict_``.
     warm_start : start from the coefficients of the fit before.
-    verbose : only 0.
+    verbose : accepted for compatibility, without effect.
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
@@ -58,7 +59,7 @@ class PoissonRegressor(Regressor):
 
         ``offset`` is added to every score without a coefficient: the logarithm of the exposure.
         """
-        only(0, "read trace_ after the fit", verbose=self.verbose)
+        hints(verbose=self.verbose)
         alpha = number("alpha", self.alpha)
         self._regress(
             X,

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from lineal.errors import InputError, near
 from lineal.estimators.fitted import Fitted, model_of
 from lineal.estimators.intake import blame, features
-from lineal.estimators.parameters import count, flag, number, only, seed, until
+from lineal.estimators.parameters import count, flag, hints, number, only, until
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.fitting import fitting
 from lineal.fitting.stopping import Fit
@@ -101,7 +101,7 @@ class Descent(Fitted):
             raise InputError("l1_ratio is None; penalty='elasticnet' needs a number between 0 and 1.")
         if not uses_epsilon:
             unused("epsilon", self.epsilon, (0.1,), f"the loss is {self.loss!r}")
-        only(0, "read trace_ after the fit", verbose=self.verbose)
+        hints(verbose=self.verbose)
         only(
             False, "every fit stops by its own gap, and validation belongs outside", early_stopping=self.early_stopping
         )
@@ -280,7 +280,7 @@ def unused(name: str, value: object, defaults: tuple[object, ...], why: str) -> 
 
 def seeded(random_state: object) -> int:
     """Return the seed of the order of rows."""
-    seed("random_state", random_state)
+    hints(random_state=random_state)
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     if isinstance(random_state, np.random.Generator):

@@ -6,11 +6,12 @@ import html
 from collections.abc import Callable
 
 from sklearn import get_config
-from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 
+from lineal.estimators.convergence import Warned
 
-class Displayed(BaseEstimator):  # type: ignore[misc]
+
+class Displayed(Warned):
     """An estimator that shows ``verdict_`` first, once it has one."""
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from lineal.api.dialects import served
 from lineal.certify.wording import bounded
 from lineal.designs import as_design
 from lineal.designs.center import scores
@@ -39,12 +40,13 @@ DERIVED_ATTRIBUTES: Final = ("verdict_", "objective_", "solver_", "trace_", "mod
 
 
 class _Closed(NamedTuple):
-    """A closed fit, and what its attributes need beside it; ``reason`` says why the solver was used."""
+    """A closed fit, and what its attributes need beside it; ``reason`` says why the solver was used, ``asked`` for which."""
 
     fit: SmallFit
     target: Target
     tol: float
     reason: str
+    asked: object
 
 
 class _Centered(NamedTuple):
@@ -116,7 +118,7 @@ class Fitted(Displayed):
     else:
         verdict_ = _Late(lambda _, closed: bounded(closed.fit.penalty, closed.fit.proof, closed.tol, intercept=True)[0])
         objective_ = _Late(lambda _, closed: closed.fit.proof.objective)
-        solver_ = _Late(lambda _, closed: f"{closed.fit.solver}: {closed.reason}")
+        solver_ = _Late(lambda _, closed: served(f"{closed.fit.solver}: {closed.reason}", closed.asked))
         trace_ = _Late(lambda _, closed: closed.fit.trace)
         model_ = _Late(lambda estimator, closed: _model(closed, estimator.verdict_))
 
@@ -152,7 +154,7 @@ class Fitted(Displayed):
             return result.plain
         for name in (*DERIVED_ATTRIBUTES, "_centered"):
             self.__dict__.pop(name, None)
-        self._closed = _Closed(closed, target, tol, closed.reason if solver == "auto" else "asked for")
+        self._closed = _Closed(closed, target, tol, closed.reason if solver == "auto" else "asked for", self._asked)
         return closed.coef
 
     def _source(
@@ -180,7 +182,7 @@ class Fitted(Displayed):
             self._centered = _Centered(center, result.coef, result.plain)
         self.verdict_ = result.verdict
         self.objective_ = result.objective
-        self.solver_ = f"{result.solver}: {result.reason}"
+        self.solver_ = served(f"{result.solver}: {result.reason}", self._asked)
         self.trace_ = result.trace
         self.model_ = model_of(result, target, tol)
 
@@ -189,6 +191,11 @@ class Fitted(Displayed):
             for name in DERIVED_ATTRIBUTES:
                 getattr(self, name)
         return {name: value for name, value in super().__getstate__().items() if name != "_closed"}
+
+    @property
+    def _asked(self) -> object:
+        """The solver that the parameters name; None where there is no such parameter."""
+        return getattr(self, "solver", None)
 
     @property
     def _steps(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import scipy.sparse
 from sklearn.base import MultiOutputMixin
 
-from lineal.estimators.parameters import count, flag, number, only, seed
+from lineal.estimators.parameters import count, flag, hints, number
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor
 from lineal.model.verdict import TOLERANCE
@@ -26,14 +26,13 @@ class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
     alpha : the strength of the penalty on coefficients, at least 0.
     l1_ratio : the share of l1 in it: 0 ridge, 1 lasso.
     fit_intercept : whether to add an intercept.
-    precompute : only False: solvers decide for themselves what to keep.
+    precompute, selection : accepted for compatibility, without effect: solvers decide for themselves.
     max_iter : at most this many steps of the solver; None for no limit.
     copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
     tol : the relative gap to prove, see ``verdict_``.
     warm_start : start from the coefficients of the fit before.
     positive : whether every coefficient but the intercept must be at least 0.
     random_state : any seed; no solver draws random numbers, so all give the same fit.
-    selection : only "cyclic".
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
@@ -61,10 +60,7 @@ class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
 
         ``offset`` is added to every score without a coefficient.
         """
-        flag("copy_X", self.copy_X)
-        only(False, "solvers decide for themselves what to keep", precompute=self.precompute)
-        only("cyclic", "no solver draws random numbers", selection=self.selection)
-        seed("random_state", self.random_state)
+        hints(precompute=self.precompute, copy_X=self.copy_X, random_state=self.random_state, selection=self.selection)
         alpha, ratio = number("alpha", self.alpha), number("l1_ratio", self.l1_ratio, most=1.0)
         self._regress(
             X,

@@ -9,7 +9,7 @@ import numpy as np
 
 from lineal.errors import InputError
 from lineal.estimators.intake import features_and_target, numbers, weights
-from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed, until
+from lineal.estimators.parameters import count, flag, hints, number, numerals, until
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, split
@@ -40,10 +40,8 @@ class ElasticNetCV(Regressor):
     eps : the weakest alpha over the strongest, where alphas is a number.
     alphas : how many to try, from the one that makes all coefficients zero downwards, or a list of them.
     fit_intercept, max_iter, tol, copy_X, positive, random_state, selection : as in ``ElasticNet``.
-    precompute : "auto" or False: solvers decide for themselves what to keep.
+    precompute, verbose, n_jobs : accepted for compatibility, without effect: solvers decide for themselves.
     cv : None for five folds, their number, a splitter of scikit-learn's, or a list of (seen rows, held rows).
-    verbose : only 0.
-    n_jobs : None or -1.
     rule : "best", or "one-se" for the strongest alpha within one standard error of the best.
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
@@ -131,15 +129,12 @@ class ElasticNetCV(Regressor):
         """Refuse what we do not honour."""
         if _whole(self.alphas) and int(self.alphas) < 1:
             raise InputError(f"alphas is {self.alphas}; give how many to try, at least 1, or a list of them.")
-        flag("copy_X", self.copy_X)
         flag("positive", self.positive)
         count("max_iter", self.max_iter)
-        if not (isinstance(self.precompute, str) and self.precompute == "auto"):
-            only(False, "solvers decide for themselves what to keep", precompute=self.precompute)
-        only("cyclic", "no solver draws random numbers", selection=self.selection)
-        only(0, "read verdicts_ after the fit", verbose=self.verbose)
-        cores(self.n_jobs)
-        seed("random_state", self.random_state)
+        hints(
+            precompute=self.precompute, copy_X=self.copy_X, verbose=self.verbose, n_jobs=self.n_jobs,
+            random_state=self.random_state, selection=self.selection,
+        )  # fmt: skip
 
 
 class LassoCV(ElasticNetCV):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin
 
 from lineal.api.dialects import solver_named, strength_of_alpha
-from lineal.estimators.parameters import cores, count, flag, number, seed
+from lineal.estimators.parameters import count, flag, hints, number
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor
 from lineal.model.verdict import TOLERANCE
@@ -27,7 +27,7 @@ class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
     fit_intercept : whether to add an intercept.
     copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
     tol : the relative gap to prove, see ``verdict_``.
-    n_jobs : None or -1, all cores; both are what a fit uses.
+    n_jobs : accepted for compatibility; a fit uses the cores that it is given.
     positive : whether every coefficient but the intercept must be at least 0.
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
@@ -49,8 +49,7 @@ class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
 
         ``offset`` is added to every score without a coefficient.
         """
-        flag("copy_X", self.copy_X)
-        cores(self.n_jobs)
+        hints(copy_X=self.copy_X, n_jobs=self.n_jobs)
         return self._regress(
             X,
             y,
@@ -75,8 +74,8 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
     copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
     max_iter : at most this many steps of the solver; None for no limit.
     tol : the relative gap to prove, see ``verdict_``.
-    solver : "auto", "direct", "refined", "newton", "newton-cg", "quasi-newton", "conjugate-gradient",
-        "gradient-descent", or scikit-learn's name of it; options follow a colon, as in ``LogisticRegression``.
+    solver : "auto" or any name of scikit-learn's, which asks for this optimum; to insist, "direct", "refined", "newton",
+        "quasi-newton", "conjugate-gradient", "gradient-descent"; options follow a colon, as in ``LogisticRegression``.
     positive : whether every coefficient but the intercept must be at least 0.
     random_state : any seed; no solver draws random numbers, so all give the same fit.
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
@@ -105,8 +104,7 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
 
         ``offset`` is added to every score without a coefficient.
         """
-        flag("copy_X", self.copy_X)
-        seed("random_state", self.random_state)
+        hints(copy_X=self.copy_X, random_state=self.random_state)
         alpha = number("alpha", self.alpha)
         self._regress(
             X,

@@ -13,7 +13,7 @@ from lineal.designs import as_design
 from lineal.errors import InputError, near
 from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.intake import blame, features, offsets
-from lineal.estimators.parameters import cores, count, flag, number, only, seed
+from lineal.estimators.parameters import count, flag, hints, number
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.ground.arrays import Array
 from lineal.losses import Logistic, Softmax
@@ -56,14 +56,14 @@ class LogisticRegression(Classifier):
     penalty : leave it out, as in scikit-learn; "l2", "l1", "elasticnet" and None (no penalty) are understood.
     C : the inverse of the strength of the penalty, above 0; infinity for no penalty.
     l1_ratio : the share of l1 in the penalty: 0 ridge, 1 lasso, between them the elastic net.
-    dual, intercept_scaling, verbose : only their defaults.
-    n_jobs : None or -1.
+    dual, intercept_scaling, verbose, n_jobs : accepted for compatibility, without effect.
     tol : the relative gap to prove, see ``verdict_``.
     fit_intercept : whether to add an intercept.
     class_weight : None, "balanced" or a dict from class to weight; multiplies the sample weights.
     random_state : any seed; no solver draws random numbers, so all give the same fit.
-    solver : "auto", "newton", "newton-cg", "quasi-newton", "conjugate-gradient", "gradient-descent", or scikit-learn's name of
-        one; options follow a colon: "gradient-descent:step=0.1" with ``max_iter=75`` takes 75 steps from zero (``trace_``).
+    solver : "auto" or any name of scikit-learn's, which asks for this optimum; to insist, "newton", "quasi-newton",
+        "conjugate-gradient", "gradient-descent" or an object of ``lineal.solvers``; options follow a colon:
+        "gradient-descent:step=0.1" with ``max_iter=75`` takes 75 steps from zero (``trace_``).
     max_iter : at most this many steps of the solver; None for no limit.
     warm_start : start from the coefficients of the fit before.
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
@@ -149,11 +149,10 @@ class LogisticRegression(Classifier):
     def _refuse(self) -> tuple[float, float]:
         """Refuse what we do not honour, and return C, infinite for no penalty, and the share of l1."""
         C = number("C", self.C, above=0.0, infinite=True)
-        only(False, "lineal's solvers are primal; the dual bound comes with the verdict", dual=self.dual)
-        only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
-        only(0, "read trace_ after the fit", verbose=self.verbose)
-        cores(self.n_jobs)
-        seed("random_state", self.random_state)
+        hints(
+            dual=self.dual, intercept_scaling=self.intercept_scaling, random_state=self.random_state, verbose=self.verbose,
+            n_jobs=self.n_jobs,
+        )  # fmt: skip
         return penalty_named(self.penalty, C, self.l1_ratio)
 
     def _start(self, labels: npt.NDArray[Any], *, intercept: bool) -> Array | None:

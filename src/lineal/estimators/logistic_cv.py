@@ -11,7 +11,7 @@ from lineal.api.dialects import solver_named, strength_of_C
 from lineal.errors import InputError
 from lineal.estimators.classification import target_of
 from lineal.estimators.logistic import LogisticRegression
-from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed, until
+from lineal.estimators.parameters import count, flag, hints, number, numerals, only, until
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.validation import Scorer, rule_named, scorer_named, split
 from lineal.fitting import fitting
@@ -39,8 +39,8 @@ class LogisticRegressionCV(LogisticRegression):
     cv : None for five stratified folds, their number, a splitter of scikit-learn's, or a list of (seen, held rows).
     scoring : None for accuracy, a name of scikit-learn's such as "neg_log_loss", or a scorer.
     fit_intercept, solver, tol, max_iter, class_weight, random_state : as in ``LogisticRegression``.
-    dual, penalty, verbose, refit, intercept_scaling, use_legacy_attributes : only their defaults.
-    n_jobs : None or -1.
+    penalty, refit, use_legacy_attributes : only their defaults.
+    dual, verbose, n_jobs, intercept_scaling : accepted for compatibility, without effect.
     rule : "best", or "one-se" for the smallest C within one standard error of the best.
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
@@ -157,11 +157,10 @@ class LogisticRegressionCV(LogisticRegression):
         only("deprecated", "l1_ratios says which penalties to try", penalty=self.penalty)
         only(True, "the final fit is on all rows", refit=self.refit)
         only(False, "scores_ and its kin are arrays", use_legacy_attributes=self.use_legacy_attributes)
-        only(False, "lineal's solvers are primal; the dual bound comes with the verdict", dual=self.dual)
-        only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
-        only(0, "read verdicts_ after the fit", verbose=self.verbose)
-        cores(self.n_jobs)
-        seed("random_state", self.random_state)
+        hints(
+            dual=self.dual, intercept_scaling=self.intercept_scaling, random_state=self.random_state, verbose=self.verbose,
+            n_jobs=self.n_jobs,
+        )  # fmt: skip
         if isinstance(self.Cs, int | np.integer) and not isinstance(self.Cs, bool):
             if self.Cs < 1:
                 raise InputError(f"Cs is {self.Cs}; give how many to try, at least 1, or a list of them.")

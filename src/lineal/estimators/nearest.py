@@ -18,7 +18,7 @@ from lineal.errors import InputError, KindError
 from lineal.estimators.distances import Searched, searched
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import blame, features, features_alone
-from lineal.estimators.parameters import cores, number
+from lineal.estimators.parameters import hints, number
 from lineal.ground.arrays import Array
 from lineal.neighbors.index import Neighbors
 
@@ -50,7 +50,7 @@ class NeighborsEstimator(Fitted, KNeighborsMixin):  # type: ignore[misc]
 
     def _hold(self, X: Any) -> None:
         """Keep the training rows, laid out for searches."""
-        cores(self.n_jobs)
+        hints(n_jobs=self.n_jobs)
         leaf = _count("leaf_size", self.leaf_size)
         if self.algorithm not in ALGORITHMS:
             raise InputError(f"algorithm is {self.algorithm!r}; accepted are {', '.join(map(repr, ALGORITHMS))}.")
@@ -228,7 +228,7 @@ class NearestNeighbors(RadiusMixin, NeighborsEstimator):
         scikit-learn's, or a function of two rows (docs/neighbors.md).
     p : the power of Minkowski's distance, above 0.
     metric_params : further options of a metric, a dict, or None.
-    n_jobs : None or -1; the cores that are given are used.
+    n_jobs : accepted for compatibility; the cores that are given are used.
 
     >>> search = NearestNeighbors(n_neighbors=2).fit([[0.0], [1.0], [5.0]])
     >>> search.kneighbors([[0.4]])

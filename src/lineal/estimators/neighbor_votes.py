@@ -109,7 +109,7 @@ class KNeighborsClassifier(ClassifierMixin, _Voting):  # type: ignore[misc]
     weights : "uniform", "distance" for 1 / distance, or a function of the distances.
     algorithm, leaf_size : hints about the cost of the search, as in ``NearestNeighbors``.
     p, metric, metric_params : how far rows are apart, as in ``NearestNeighbors``.
-    n_jobs : None or -1; the cores that are given are used.
+    n_jobs : accepted for compatibility; the cores that are given are used.
 
     >>> rows, labels = [[0.0], [1.0], [2.0], [8.0], [9.0]], ["low", "low", "low", "high", "high"]
     >>> model = KNeighborsClassifier(n_neighbors=3).fit(rows, labels)
@@ -184,7 +184,7 @@ class KNeighborsRegressor(RegressorMixin, _Voting):  # type: ignore[misc]
     weights : "uniform", "distance" for 1 / distance, or a function of the distances.
     algorithm, leaf_size : hints about the cost of the search, as in ``NearestNeighbors``.
     p, metric, metric_params : how far rows are apart, as in ``NearestNeighbors``.
-    n_jobs : None or -1; the cores that are given are used.
+    n_jobs : accepted for compatibility; the cores that are given are used.
 
     >>> model = KNeighborsRegressor(n_neighbors=2).fit([[0.0], [1.0], [2.0], [9.0]], [0.0, 2.0, 4.0, 20.0])
     >>> model.predict([[1.4], [8.0]]).tolist()

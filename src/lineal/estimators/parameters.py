@@ -1,10 +1,11 @@
-"""Checks of an estimator's parameters: what we honour passes, everything else is refused in a sentence."""
+"""Checks of an estimator's parameters: what we honour passes, so do hints, everything else is refused in a sentence."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -99,25 +100,47 @@ def only(accepted: object, why: str, /, **parameter: object) -> None:
         raise InputError(f"{name} is {value!r}; only {accepted!r} is accepted: {why}.")
 
 
-def cores(n_jobs: object) -> None:
-    """Refuse a number of processors that we would not keep to; None and -1, all that are given, are what a fit uses.
+def hints(**given: object) -> None:
+    """Check parameters of scikit-learn's that cannot change the answer: whatever it takes is taken, and none has an effect.
 
-    >>> cores(-1)
+    >>> hints(n_jobs=4, verbose=2, selection="random", random_state=0)
     """
-    if n_jobs is not None and not (_whole(n_jobs) and n_jobs == -1):
-        raise InputError(f"n_jobs is {n_jobs!r}; only None and -1 are accepted: lineal uses the cores it is given.")
-
-
-def seed(name: str, value: object) -> None:
-    """Refuse what could not seed a random number generator; nothing here draws, so any seed gives the same fit.
-
-    >>> seed("random_state", 0)
-    """
-    if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
-        return
-    if not _whole(value):
-        raise InputError(f"{name} is {value!r}; it must be None, a whole number or a numpy random generator.")
+    for name, value in given.items():
+        words, accepted = HINTS[name]
+        if not accepted(value):
+            raise InputError(f"{name} is {value!r}; it must be {words}.")
 
 
 def _whole(value: object) -> bool:
     return isinstance(value, int | np.integer) and value is not True and value is not False
+
+
+def _logical(value: object) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _seeds(value: object) -> bool:
+    return value is None or _whole(value) or isinstance(value, np.random.RandomState | np.random.Generator)
+
+
+def _words(*accepted: str | None) -> Callable[[object], bool]:
+    return lambda value: (value is None or isinstance(value, str)) and value in accepted
+
+
+def _precomputed(value: object) -> bool:
+    return value == "auto" if isinstance(value, str) else _logical(value) or np.ndim(value) == 2  # type: ignore[arg-type]
+
+
+HINTS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+    "copy_X": ("True or False", _logical),
+    "dual": ("True, False or 'auto'", lambda value: _logical(value) or (isinstance(value, str) and value == "auto")),
+    "gcv_mode": ("None, 'auto', 'svd' or 'eigen'", _words(None, "auto", "svd", "eigen")),
+    "intercept_scaling": ("a number above 0", lambda value: isinstance(value, Real) and 0.0 < float(value) < math.inf),
+    "n_jobs": ("None or a whole number", lambda value: value is None or _whole(value)),
+    "precompute": ("True, False, 'auto' or the gram matrix of the columns", _precomputed),
+    "random_state": ("None, a whole number or a numpy random generator", _seeds),
+    "selection": ("'cyclic' or 'random'", _words("cyclic", "random")),
+    "solver_options": ("None or a dict", lambda value: value is None or isinstance(value, dict)),
+    "verbose": ("True, False or a whole number", lambda value: _logical(value) or _whole(value)),
+}
+"""Parameters of scikit-learn's that say how to compute, not what: what each may be, in words and as a question."""

@@ -16,7 +16,7 @@ from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.descent import begin, one_of, seeded, unused
 from lineal.estimators.intake import blame, features, features_and_target, weights
 from lineal.estimators.labels import Codes, places, stream_classes
-from lineal.estimators.parameters import cores, count, flag, number, only, until
+from lineal.estimators.parameters import count, flag, hints, number, only, until
 from lineal.ground.arrays import Array
 from lineal.losses import Perceptron as Criterion
 from lineal.losses.loss import chosen
@@ -46,8 +46,8 @@ class Perceptron(Classifier):
         the number of rows it survived; "pocket", of all weights held the first with the fewest training mistakes.
     tie : what a score of 0, or a shared best one, is: "positive" (the later class), "negative" (the earlier one), or
         "mistake" (always one in training, the earlier class in predictions).
-    penalty, alpha, l1_ratio, verbose, early_stopping, validation_fraction : only their defaults.
-    n_jobs : None or -1.
+    penalty, alpha, l1_ratio, early_stopping, validation_fraction : only their defaults.
+    verbose, n_jobs : accepted for compatibility, without effect.
     fit_intercept : whether to add a feature that is always 1.
     max_iter : at most this many epochs.
     tol, n_iter_no_change : this many epochs in a row that each save at most ``tol`` mistakes per row end the run; None: never.
@@ -226,8 +226,7 @@ class Perceptron(Classifier):
         only(None, why, penalty=self.penalty)
         only(0.0001, why, alpha=self.alpha)
         only(0.15, why, l1_ratio=self.l1_ratio)
-        only(0, "read trace_ after the fit", verbose=self.verbose)
-        cores(self.n_jobs)
+        hints(verbose=self.verbose, n_jobs=self.n_jobs)
         only(
             False,
             "it ends with the first clean epoch, and validation belongs outside",

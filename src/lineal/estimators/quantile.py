@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from lineal.api.dialects import solver_named
 from lineal.errors import InputError
-from lineal.estimators.parameters import flag, number, only
+from lineal.estimators.parameters import flag, hints, number
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor
 from lineal.losses import Quantile
@@ -26,8 +26,8 @@ class QuantileRegressor(Regressor):
     quantile : the quantile q to predict, between 0 and 1, both excluded.
     alpha : the strength of the penalty on absolute coefficients, at least 0.
     fit_intercept : whether to add an intercept.
-    solver : "auto" or "interior-point".
-    solver_options : only None.
+    solver : "auto" or any name of scikit-learn's, which asks for this optimum.
+    solver_options : accepted for compatibility, without effect.
     tol : the relative gap to prove, see ``verdict_``.
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
@@ -42,7 +42,7 @@ class QuantileRegressor(Regressor):
     alpha: float = 1.0
     fit_intercept: bool = True
     solver: str = "auto"
-    solver_options: None = None
+    solver_options: Any = None
     tol: float = TOLERANCE
     time_limit: float | None = None
 
@@ -54,7 +54,7 @@ class QuantileRegressor(Regressor):
         q = number("quantile", self.quantile, above=0.0)
         if not q < 1.0:
             raise InputError(f"quantile is {q:g}; it must lie between 0 and 1, both excluded.")
-        only(None, "lineal's solvers have no options here", solver_options=self.solver_options)
+        hints(solver_options=self.solver_options)
         alpha = number("alpha", self.alpha)
         self._regress(
             X,

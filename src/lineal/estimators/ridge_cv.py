@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from lineal.api.dialects import strength_of_alpha
 from lineal.errors import InputError
 from lineal.estimators.intake import features_and_target, numbers, weights
-from lineal.estimators.parameters import flag, number, numerals, only, until
+from lineal.estimators.parameters import flag, hints, number, numerals, only, until
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, scorer_named, split
@@ -44,7 +44,7 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
     fit_intercept : whether to add an intercept.
     scoring : None for the mean squared error (R^2 with ``cv``), a name of scikit-learn's, or a scorer.
     cv : None for leave-one-out, the number of folds, a splitter of scikit-learn's, or a list of (seen, held rows).
-    gcv_mode : only None.
+    gcv_mode : any of scikit-learn's; leave-one-out is computed in one way, which is exact.
     store_cv_results : whether to keep the squared leave-one-out errors in ``cv_results_``.
     alpha_per_target : only False.
     tol : the relative gap to prove, see ``verdict_``.
@@ -67,7 +67,7 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
     fit_intercept: bool = True
     scoring: Any = None
     cv: Any = None
-    gcv_mode: None = None
+    gcv_mode: str | None = None
     store_cv_results: bool = False
     alpha_per_target: bool = False
     tol: float = TOLERANCE
@@ -78,7 +78,7 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         """Choose alpha on rows left out of X and y, of shape (n,) or (n, targets), then fit all rows."""
         intercept, tol, rule = flag("fit_intercept", self.fit_intercept), number("tol", self.tol), rule_named(self.rule)
         deadline = until("time_limit", self.time_limit)
-        only(None, "leave-one-out is computed in one way, which is exact", gcv_mode=self.gcv_mode)
+        hints(gcv_mode=self.gcv_mode)
         only(False, "one alpha serves all targets", alpha_per_target=self.alpha_per_target)
         if flag("store_cv_results", self.store_cv_results) and self.cv is not None:
             raise InputError("store_cv_results keeps leave-one-out errors, and cv asks for folds; give one of them.")

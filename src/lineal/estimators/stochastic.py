@@ -16,7 +16,7 @@ from lineal.estimators.classification import target_of as classes_of
 from lineal.estimators.descent import Descent, Plan, begin, one_of
 from lineal.estimators.intake import blame, features_and_target, numbers, weights
 from lineal.estimators.labels import Codes, places, stream_classes, weigh
-from lineal.estimators.parameters import cores, flag, number
+from lineal.estimators.parameters import flag, hints, number
 from lineal.estimators.regression import Regressor
 from lineal.estimators.regression import target_of as number_of
 from lineal.ground.arrays import Array
@@ -56,8 +56,8 @@ class SGDClassifier(Descent, Classifier):
     tol : the relative gap to prove (``verdict_`` is "optimal" then); a fit also ends when ``n_iter_no_change`` epochs
         in a row lowered the objective by no more than this share of its fall so far. None: only ``max_iter`` ends it.
     shuffle : whether rows are presented in an order drawn anew in every epoch of ``fit``.
-    epsilon, verbose, early_stopping, validation_fraction : only their defaults.
-    n_jobs : None or -1.
+    epsilon, early_stopping, validation_fraction : only their defaults.
+    verbose, n_jobs : accepted for compatibility, without effect.
     random_state : the seed of the order; None is 0.
     learning_rate : "optimal", "constant", "invscaling" or "adaptive".
     eta0 : the first step of all but "optimal".
@@ -132,7 +132,7 @@ class SGDClassifier(Descent, Classifier):
         return self
 
     def _checked(self) -> Plan:
-        cores(self.n_jobs)
+        hints(n_jobs=self.n_jobs)
         name = str(one_of("loss", self.loss, tuple(CLASSIFICATION)))
         return self._plan(CLASSIFICATION[name], uses_epsilon=False)
 
@@ -171,7 +171,8 @@ class SGDRegressor(Descent, Regressor):
     epsilon : the threshold of all but "squared_error".
     penalty, alpha, l1_ratio, fit_intercept, max_iter, tol, shuffle, random_state, learning_rate, eta0, power_t,
     n_iter_no_change, warm_start, average : as in SGDClassifier.
-    verbose, early_stopping, validation_fraction : only their defaults.
+    early_stopping, validation_fraction : only their defaults.
+    verbose : accepted for compatibility, without effect.
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np

@@ -14,7 +14,7 @@ from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.fitted import centered_members, model_of
 from lineal.estimators.intake import weights
 from lineal.estimators.labels import Codes
-from lineal.estimators.parameters import count, flag, number, only, seed, until
+from lineal.estimators.parameters import count, flag, hints, number, until
 from lineal.estimators.penalty_maker import PenaltyMaker, penalty_maker
 from lineal.estimators.regression import Regressor
 from lineal.fitting import fitting
@@ -44,7 +44,7 @@ class LinearSVC(Classifier):
     C : the inverse of the strength of the penalty, above 0; infinity for no penalty.
     multi_class : "ovr", or "crammer_singer".
     fit_intercept : whether to add an intercept.
-    intercept_scaling, verbose : only their defaults.
+    intercept_scaling, verbose : accepted for compatibility, without effect.
     class_weight : None, "balanced" or a dict from class to weight; multiplies the sample weights.
     random_state : any seed; all give the same fit.
     max_iter : at most this many steps of the solver; None for no limit.
@@ -147,9 +147,7 @@ class LinearSVC(Classifier):
         whole = _one_of("multi_class", self.multi_class, ("ovr", "crammer_singer")) == "crammer_singer"
         if whole and self.penalty != "l2":
             raise InputError("penalty is 'l1', which Crammer and Singer's loss is not fitted with; use 'l2'.")
-        only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
-        only(0, "read trace_ after the fit", verbose=self.verbose)
-        seed("random_state", self.random_state)
+        hints(intercept_scaling=self.intercept_scaling, verbose=self.verbose, random_state=self.random_state)
         return whole
 
 
@@ -167,7 +165,7 @@ class LinearSVR(Regressor):
     C : the inverse of the strength of the penalty, above 0; infinity for no penalty.
     loss : "epsilon_insensitive" or "squared_epsilon_insensitive".
     fit_intercept : whether to add an intercept.
-    intercept_scaling, verbose : only their defaults.
+    intercept_scaling, verbose : accepted for compatibility, without effect.
     dual : "auto"; True for dual ascent; False for a primal solver, which only the squared loss has.
     random_state : any seed; all give the same fit.
     max_iter : at most this many steps of the solver; None for no limit.
@@ -199,9 +197,7 @@ class LinearSVR(Regressor):
         """
         epsilon, C = number("epsilon", self.epsilon), number("C", self.C, above=0.0, infinite=True)
         squared = _one_of("loss", self.loss, ("epsilon_insensitive", "squared_epsilon_insensitive"))[0] == "s"
-        only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
-        only(0, "read trace_ after the fit", verbose=self.verbose)
-        seed("random_state", self.random_state)
+        hints(intercept_scaling=self.intercept_scaling, verbose=self.verbose, random_state=self.random_state)
         solver = _solver(self.dual, smooth=squared)
         self._regress(
             X,

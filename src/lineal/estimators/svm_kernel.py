@@ -17,7 +17,7 @@ from lineal.estimators.kernel_choice import choose, gamma_of, rows_of
 from lineal.estimators.kernel_machine import KernelMachine
 from lineal.estimators.labels import Codes, encode, present, weigh
 from lineal.estimators.one_against_one import Pair, laid_out, pairs_of, shared_scores, voted
-from lineal.estimators.parameters import flag, number, only, seed, until
+from lineal.estimators.parameters import flag, hints, number, until
 from lineal.estimators.regression import target_of as number_target
 from lineal.ground.deadline import shared
 from lineal.ground.inputs import class_labels, real
@@ -56,7 +56,7 @@ class _Support(KernelMachine):
     def _plan(self) -> Plan:
         """Refuse what is not honoured, and return what a fit may use."""
         flag("shrinking", self.shrinking)
-        only(0, "read verdict_ after the fit", verbose=self.verbose)
+        hints(verbose=self.verbose)
         most = self.max_iter
         if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < -1:
             raise InputError(f"max_iter is {most!r}; it must be a whole number of at least 0, or -1 for no limit.")
@@ -123,7 +123,7 @@ class SVC(ClassifierMixin, _Support):  # type: ignore[misc]
     tol : the relative gap to prove, see ``verdict_``.
     cache_size : megabytes of rows of the Gram matrix that are kept.
     class_weight : None, "balanced" or a dict from class to weight; multiplies the sample weights.
-    verbose, random_state : only 0, any seed; nothing here draws.
+    verbose, random_state : accepted for compatibility, without effect; nothing here draws.
     max_iter : at most this many pairs for each machine; -1 for no limit.
     decision_function_shape : "ovr", a score for each class from the votes; "ovo", one for each pair.
     break_ties : whether ties of votes go to the class of the best score ("ovr").
@@ -252,7 +252,7 @@ class SVC(ClassifierMixin, _Support):  # type: ignore[misc]
             )
         if flag("break_ties", self.break_ties) and shape == "ovo":
             raise InputError("break_ties is True, which needs decision_function_shape='ovr'.")
-        seed("random_state", self.random_state)
+        hints(random_state=self.random_state)
 
 
 @dataclass(eq=False, repr=False)
