@@ -13,7 +13,7 @@ import lineal.verify
 
 FOLDER = Path(lineal.verify.__file__).parent
 ALLOWED = ("lineal.verify", "lineal.errors", "lineal.container")
-LIBRARIES = {"numpy", "pyarrow", "scipy"}
+LIBRARIES = {"numpy", "pyarrow", "python_calamine", "scipy"}
 """What it uses besides the standard library."""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 from pathlib import Path
 
@@ -22,8 +24,7 @@ BAD = {
     "empty": (b"", "is empty"),
     "blank": (b"\n\n \n", "is empty"),
     "header only": (b"a,b\n", "has a header but no rows"),
-    "duplicate": (b"a,b,a\n1,2,3\n", "two columns called 'a', number 1 and 3"),
-    "no name": (b",b\n1,2\n", "column 1 of t.csv has no name"),
+    "empty rows only": (b"a,b\n,\n, \n", "has a header but no rows"),
     "short row": (b"a,b\n1,2\n\n3\n", r"row 2 \(line 4\) of t.csv has 1 cell where 2 cells are expected"),
     "long row": (b'a,b\n1,"2\n2"\n3,4,5\n', r"row 2 \(line 4\) of t.csv has 3 cells where 2 cells"),
     "NUL": (b"a,b\n1,2\n3,\x004\n", "NUL byte in line 3"),
@@ -73,6 +74,9 @@ def test_files_that_are_not_there(tmp_path):
         as_table(tmp_path)
     with pytest.raises(InputError, match="not a regular file"):
         as_table(os.devnull)
+    for given in ("https://example.org/a.csv", Path("https://example.org/a.csv")):  # (a path has one stroke less)
+        with pytest.raises(InputError, match=r"'https://example.org/a.csv' is an address.*curl -O"):
+            as_table(given)
 
 
 @pytest.mark.parametrize(
@@ -83,10 +87,21 @@ def test_what_is_no_table_is_refused(data):
         as_table(data)
 
 
+def zstandard(data: bytes) -> bytes:
+    stream = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(stream, "zstd") as packer:
+        packer.write(data)
+    return stream.getvalue().to_pybytes()
+
+
 def test_damaged_files_are_refused(tmp_path):
     packed = gzip.compress(b"a,b\n" + b"1,2\n" * 10000)
     with pytest.raises(InputError, match="damaged or truncated gzip"):
         list(as_table(written(tmp_path / "t.csv.gz", packed[:-20])).batches())
+    for title, pack in (("bzip2", bz2.compress), ("xz", lzma.compress), ("Zstandard", zstandard)):
+        whole = pack(b"a,b\n" + b"".join(b"%d,2\n" % (k * 7919) for k in range(100_000)))
+        with pytest.raises(InputError, match=f"damaged or truncated {title}"):
+            list(as_table(written(tmp_path / "t.csv", whole[:-20])).batches())
     for name, kind in (("t.parquet", "Parquet"), ("t.feather", "Feather")):
         with pytest.raises(InputError, match=f"cannot be read as a {kind}"):
             as_table(written(tmp_path / name, b"nonsense" * 10))
@@ -95,6 +110,9 @@ def test_damaged_files_are_refused(tmp_path):
     for text, sentence in (
         ('{"a": 1}\n[2]\n', "line 2 .* not a JSON object"),
         ("{broken\n", "line 1 .* not JSON"),
+        ('[{"a": 1}, 2]', "element 2 of the list in t.jsonl is 2, not an object"),
+        ('[{"a": 1},', "t.jsonl is not JSON"),
+        ("[]", "empty list"),
         ("\n", "no rows"),
     ):
         with pytest.raises(InputError, match=sentence):

@@ -149,7 +149,8 @@ def lineal(context: click.Context) -> None:
 def fit() -> None:
     """Fit a linear model to a table and write it to a file.
 
-    DATA is a CSV, TSV, Parquet, Feather, JSON lines or SVMlight file; the text ones may end in .gz.
+    DATA is a CSV, TSV, Parquet, Feather, JSON, SVMlight or Excel file, the text ones perhaps packed (.gz, .bz2, .xz,
+    .zst); - is standard input.
     """
 
 
@@ -212,7 +213,13 @@ def path() -> None:
 @lineal.command(cls=Command)
 @click.argument("model", type=File)
 @click.argument("data", type=File)
-@click.option("-o", "--output", type=File, metavar="OUT", help="A .csv or .parquet file; stdout (CSV) if not given.")
+@click.option(
+    "-o",
+    "--output",
+    type=File,
+    metavar="OUT",
+    help="A .csv, .tsv, .jsonl, .parquet or .xlsx file; stdout (CSV) if not given.",
+)
 @click.option("--proba", is_flag=True, help="Add one column per class or label with its probability.")
 @click.option(
     "--score", is_flag=True, help="Add the score X b: of two classes that of the second, of several one column each."

@@ -25,6 +25,7 @@ from lineal.errors import InputError, ModelFileError
 from lineal.model.model import Model
 from lineal.model.trace import Trace
 from lineal.multiclass.codes import read_multiclass
+from lineal.tables.packing import without_packing
 
 TRACE_SCHEMA: Final = {
     "step": pa.int64(),
@@ -152,7 +153,7 @@ def stem(data: Path) -> str:
     >>> stem(Path("folder/penguins.csv.gz"))
     'penguins'
     """
-    name = data.name[:-3] if data.name.lower().endswith(".gz") else data.name
+    name = "stdin" if str(data) == "-" else without_packing(data.name)
     return Path(name).stem or name
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import shlex
+import shutil
+import sys
+import tempfile
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
@@ -53,11 +58,17 @@ class DataFile:
     delimiter: str | None = None
     quote: str | None = None
     header: bool | None = None
+    sheet: str | None = None
     beside: tuple[str, ...] = ()
     rename: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return str(self.path)
+
+    @property
+    def file(self) -> Path:
+        """Where the table is: standard input is kept in a file that is removed at the end."""
+        return standard_input() if str(self.path) == "-" and not self.path.exists() else self.path
 
     @property
     def others(self) -> tuple[Other, ...]:
@@ -82,7 +93,8 @@ class DataFile:
 
     def open(self, path: Path | None = None, beside: tuple[str, ...] = ()) -> Table:
         """Return the table with the columns of the files beside it; or that of another file written the same way."""
-        table = as_table(path or self.path, delimiter=self.delimiter, quote=self.quote, header=self.header)
+        options: dict[str, Any] = {"delimiter": self.delimiter, "quote": self.quote, "header": self.header}
+        table = as_table(path or self.file, sheet=self.sheet, **options)
         for other in self.others if path is None else map(Other.read, beside):
             table = other.beside(table)
         if self.rename:
@@ -102,8 +114,24 @@ class DataFile:
         words += [word for names in self.rename for word in ("--rename", names)]
         words += [] if self.delimiter is None else ["--delimiter", self.delimiter]
         words += [] if self.quote is None else ["--quote", self.quote or "none"]
+        words += [] if self.sheet is None else ["--sheet", self.sheet]
         words += [] if self.header is None else ["--header" if self.header else "--no-header"]
         return shlex.join(words)
+
+
+@cache
+def standard_input() -> Path:
+    """Return a file that holds what came on standard input, which can be read only once; it goes when the process ends."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InputError(
+            "- stands for standard input, and nothing is piped into it; give a file, or: cat FILE | lineal ..."
+        )
+    folder = Path(tempfile.mkdtemp(prefix="lineal-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "standard input"
+    with path.open("wb") as kept:
+        shutil.copyfileobj(sys.stdin.buffer, kept, 1 << 20)
+    return path
 
 
 def _keyed(text: str) -> tuple[Path, str | None]:

@@ -11,7 +11,7 @@ import click
 
 Declared = TypeVar("Declared", bound=Callable[..., Any])
 File = click.Path(path_type=Path)
-READING: Final = ("delimiter", "quote", "header", "beside", "rename")
+READING: Final = ("delimiter", "quote", "header", "sheet", "beside", "rename")
 """The options that say how DATA is read."""
 
 
@@ -55,6 +55,8 @@ def reading(command: Declared) -> Declared:
         callback=lambda _context, _option, value: "" if value == "none" else value,
         help="What encloses cells, \" or '; none: quotes are plain text. Found by itself if not given.",
     )(command)
+    sheet = "Of a spreadsheet, the sheet to read; the first that holds anything if not given."
+    command = click.option("--sheet", metavar="NAME", help=sheet)(command)
     header = "Whether the first line holds the column names; found by itself if not given."
     return click.option("--header/--no-header", default=None, help=header)(command)
 

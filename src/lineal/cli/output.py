@@ -64,12 +64,12 @@ def sink(path: Path | None, as_json: bool, what: str = "predictions") -> Iterato
     with _writing(str(path), what):
         if path.exists() and not path.is_file():
             with path.open("wb") as stream:
-                yield from _filled(made.sink(stream))
+                yield from _filled(made.sink(stream, path.suffix.lower()))
             return
         beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
         try:
             with beside.open("xb") as stream:
-                yield from _filled(made.sink(stream))
+                yield from _filled(made.sink(stream, path.suffix.lower()))
                 stream.flush()
                 os.fsync(stream.fileno())
             beside.replace(path)
@@ -113,8 +113,10 @@ def _writing(where: str, what: str) -> Iterator[None]:
 def table_file(path: Path, option: str) -> None:
     """Refuse, before any work is done, a name of no format that is written, or a folder that does not exist."""
     if formats.written_as(path) is None:
-        endings = " or ".join(sorted(one.written[0] for one in formats.ALL if one.written))
-        raise InputError(f"{option} {path}: the name must end in {endings}, which says how the table is written.")
+        endings = ", ".join(sorted(one.written[0] for one in formats.ALL if one.written))
+        raise InputError(
+            f"{option} {path}: the name says how the table is written; it must end in one of {endings} or .tsv."
+        )
     if path.is_dir() or not path.parent.is_dir():
         raise InputError(f"{option} {path}: the folder {path.parent} does not exist, or {path} is one; choose another.")
 
@@ -133,6 +135,6 @@ def apart(output: Path | None, option: str, *inputs: Path | str | None) -> None:
 
 
 def write_table(path: Path, columns: Mapping[str, Any], what: str) -> None:
-    """Write columns as one table, CSV or Parquet by the ending of the name."""
+    """Write columns as one table, in the format that the ending of the name says."""
     with sink(path, as_json=False, what=what) as target:
         target.write(pa.RecordBatch.from_pydict({name: pa.array(values) for name, values in columns.items()}))

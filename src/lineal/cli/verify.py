@@ -56,12 +56,13 @@ def _report(model: Path, data: DataFile) -> Report:
     with Watch(f"checking {model} against {data}") as watch:
         return verify(
             model,
-            data.path,
+            data.file,
             beside=[(other.path, other.key, other.name) for other in data.others],
             rename=data.names,
             delimiter=data.delimiter,
             quote=data.quote,
             header=data.header,
+            sheet=data.sheet,
             watch=watch.share,
         )
 

@@ -44,13 +44,15 @@ class Findings:
     """What passes over a file have found so far; all tables of the file share it, and none is read wrongly without it.
 
     ``encoded`` is the file with its encoding, ``quoting`` what its quotes are; None until they are known. ``not_numbers``
-    are columns wanted as numbers that some cell refused; ``odd_pieces`` counts those that the compiled loop gave back.
+    are columns wanted as numbers that some cell refused; ``odd_pieces`` counts those that the compiled loop gave back,
+    ``empty_rows`` the rows without a cell at the end of the file.
     """
 
     encoded: File | None = None
     quoting: Quoting | None = None
     not_numbers: set[str] = field(default_factory=set)
     odd_pieces: int = 0
+    empty_rows: int = 0
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,18 @@ class Delimited(Table):
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Say if the file was not UTF-8, if its quotes are no quotes, and if quoted cells span lines."""
-        encoding = self._encoded().encoding
-        if encoding is None:
-            return tuple(self._quoting().notes)
-        spoken = {"windows-1252": "Windows-1252 (Latin-1)"}.get(encoding, "UTF-16")
-        return (f"{self.origin} is not UTF-8; it is read as {spoken}.", *self._quoting().notes)
+        """Say what names were given, if the file was not UTF-8, and what is odd about its quotes and its end."""
+        encoding, empty = self._encoded().encoding, self.findings.empty_rows
+        spoken = {None: "", "windows-1252": "Windows-1252 (Latin-1)"}.get(encoding, "UTF-16")
+        read = [f"{self.origin} is not UTF-8; it is read as {spoken}."] if spoken else []
+        rows = "An empty row" if empty == 1 else f"{empty:,} empty rows"
+        ended = [f"{rows} at the end of {self.origin} {'is' if empty == 1 else 'are'} left out."] if empty else []
+        return (*self.dialect.naming.notes, *read, *self._quoting().notes, *ended)
+
+    @property
+    def nameless(self) -> frozenset[str]:  # type: ignore[override]
+        """The columns for which the header has no name."""
+        return self.dialect.naming.nameless
 
     def guess(self) -> frozenset[str]:
         """Return the columns whose first cells are all numbers."""
@@ -224,7 +232,8 @@ class Delimited(Table):
         return records_end(data, final, self._quoting(), self.dialect.delimiter)
 
     def _pieces(self, parts: Iterator[bytearray], skip: int, sizes: deque[int]) -> Iterator[bytearray]:
-        size = 0
+        """Yield the pieces without what stands above the rows, and without empty rows at the end of the file."""
+        size, held = 0, b""
         for part in parts:
             size += len(part)
             before = len(part)
@@ -232,10 +241,18 @@ class Delimited(Table):
             skip = max(0, skip - before)
             if part.startswith((b"\r", b"\n")):  # strip copies, so only where it may matter
                 del part[: len(part) - len(part.lstrip(b"\r\n"))]
-            if part:
-                sizes.append(size)
-                size = 0
-                yield part
+            end = empty_tail(part, self.dialect.delimiter)
+            tail = bytes(part[end:])
+            del part[end:]
+            if not part:
+                held += tail
+                continue
+            part[:0] = held
+            held = tail
+            sizes.append(size - len(held))
+            size = len(held)
+            yield part
+        self.findings.empty_rows = sum(bool(line.strip(b"\r\n")) for line in held.splitlines())
 
     def _attempt(self, spare: deque[bytearray], piece: bytearray) -> Any:
         """Return the piece as one record batch, or what is wrong with it: threads do not know row numbers.
@@ -331,6 +348,19 @@ class Delimited(Table):
                 f" {row.text[:60]!r};"
                 f" the delimiter is {self.dialect.spoken}, and a cell that holds it needs quotes.",
             ) from problem
+
+
+def empty_tail(piece: bytes | bytearray, delimiter: str) -> int:
+    r"""Return where the rows begin that have no cell and stand last in a piece of whole rows: its length if there are none.
+
+    >>> empty_tail(b"1,2,\n,,\n, ,\n", ","), empty_tail(b"1,2\n", ","), empty_tail(b",\n", ",")
+    (5, 4, 0)
+    """
+    nothing = delimiter.encode() + b" \t\r\n"
+    if piece[piece.rfind(b"\n", 0, max(len(piece) - 1, 0)) + 1 :].strip(nothing):
+        return len(piece)
+    end = piece.find(b"\n", len(piece.rstrip(nothing)))
+    return 0 if not piece.strip(nothing) else end + 1
 
 
 def _cells(count: int) -> str:

@@ -12,8 +12,8 @@ from lineal import _core
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
 from lineal.tables.encoding import UTF8_MARK
+from lineal.tables.naming import Naming
 from lineal.tables.quoting import Quoting, literal
-from lineal.tables.tabular import check_names
 
 SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """How the files of spreadsheets begin: an archive, or the compound file of old ones."""
@@ -36,10 +36,15 @@ class Dialect:
     delimiter: str
     quote: str | None
     header: bool
-    names: tuple[str, ...]
+    naming: Naming
     start: int
     numeric: frozenset[str]
     few: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self.naming.names
 
     @property
     def spoken(self) -> str:
@@ -100,14 +105,13 @@ def detect(
                 f"{origin} has no {spoken(delimiter)} in its first line, so the delimiter does not fit;"
                 f" it looks like {spoken(better[0])}."
             )
-    _check_first(rows, origin)
-    has_header = _has_header(rows) if header is None else header
-    width = Counter(map(len, rows)).most_common(1)[0][0] if not has_header else len(rows[0])
-    names = tuple(name.strip() for name in rows[0]) if has_header else tuple(f"c{j + 1}" for j in range(width))
-    check_names(names, origin)
-    start = skip + (record_end(data[skip:], quoting, chosen) if has_header else 0)
-    numeric, few = _kinds(rows[1:] if has_header else rows, names)
-    return Dialect(chosen, quoting, has_header, names, start, numeric, few)
+    check_first(rows, origin)
+    named = has_header(rows) if header is None else header
+    width = Counter(map(len, rows)).most_common(1)[0][0] if not named else len(rows[0])
+    naming = Naming.of(rows[0], origin) if named else Naming(tuple(f"c{j + 1}" for j in range(width)))
+    start = skip + (record_end(data[skip:], quoting, chosen) if named else 0)
+    numeric, few = _kinds(rows[1:] if named else rows, naming.names)
+    return Dialect(chosen, quoting, named, naming, start, numeric, few)
 
 
 def _check_options(delimiter: str | None, quote: str | None) -> None:
@@ -206,7 +210,7 @@ def _literal(text: str, whole: bool, delimiter: str, quote: str) -> bool:
     return literal(quotes)
 
 
-def _check_first(rows: list[list[str]], origin: str) -> None:
+def check_first(rows: list[list[str]], origin: str) -> None:
     """Raise an InputError if the first line is a title or a comment above the table."""
     width, count = Counter(len(row) for row in rows[1:]).most_common(1)[0] if len(rows) > 2 else (1, 0)
     filled = [cell for cell in rows[0] if cell.strip()]  # (a spreadsheet writes `Sales of May,,` or `sep=,`)
@@ -217,8 +221,8 @@ def _check_first(rows: list[list[str]], origin: str) -> None:
         )
 
 
-def _has_header(rows: list[list[str]]) -> bool:
-    """Decide whether the first row names the columns."""
+def has_header(rows: list[list[str]]) -> bool:
+    """Return whether the first row names the columns."""
     first, rest = [cell.strip() for cell in rows[0]], [row for row in rows[1:1000] if row != rows[0]]
     plain = True  # no cell of the first row is a number or missing
     repeated = False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,6 +13,7 @@ from typing import IO, TypeVar
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
 from lineal.tables.encoding import encoding_of, recoded
+from lineal.tables.packing import MARK_MAX_BYTES, Packing, damage, packing_of
 
 CHUNK_BYTES = 4 << 20
 BUFFER_SPARE_BYTES = 1 << 16
@@ -31,7 +30,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class File:
-    """A path with the size and time it had when first seen; ``.gz`` is recognised by content.
+    """A path with the size and time it had when first seen; how it is packed is recognized by content.
 
     A text file whose ``encoding`` is given is read as if it were UTF-8.
     """
@@ -39,14 +38,14 @@ class File:
     path: Path
     encoding: str | None = None
     stamp: tuple[int, int] = field(init=False)
-    gzipped: bool = field(init=False)
+    packing: Packing | None = field(init=False)
 
     def __post_init__(self) -> None:
         """Look at the file once."""
         object.__setattr__(self, "stamp", self._look())
         try:
             with self.path.open("rb") as stream:
-                object.__setattr__(self, "gzipped", stream.read(2) == b"\x1f\x8b")
+                object.__setattr__(self, "packing", packing_of(stream.read(MARK_MAX_BYTES)))
         except OSError as problem:
             raise InputError(f"{self.path} cannot be read: {problem.strerror}.") from problem
 
@@ -75,24 +74,29 @@ class File:
         self.check()
         try:
             with self.path.open("rb") as stream:
-                stream.seek(start)
-                if self.gzipped:
-                    with gzip.GzipFile(fileobj=stream) as unpacked:
-                        yield self._utf8(unpacked)  # type: ignore[arg-type]
-                else:
+                if self.packing is None:
+                    stream.seek(start)
                     yield self._utf8(stream)
+                else:
+                    with self.packing.unpacked(stream) as unpacked:
+                        unpacked.read(start)
+                        yield self._utf8(unpacked)
         except InputError:
             self.check()  # a file cut short while it is read also looks damaged; the change is the better reason
             raise
-        except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-            raise InputError(
-                f"{self.name} is a damaged or truncated gzip file ({problem}); write it again."
-            ) from problem
         except OSError as problem:
+            if self.packing is not None and problem.errno is None:  # (what is packed is damaged, not the disk)
+                raise self._damaged(problem) from problem
             raise InputError(f"{self.name} cannot be read: {problem.strerror or problem}.") from problem
+        except damage() as problem:
+            raise self._damaged(problem) from problem
         except UnicodeDecodeError as problem:
             raise InputError(f"{self.name} is damaged {problem.encoding} text; save it as UTF-8.") from problem
         self.check()
+
+    def _damaged(self, problem: BaseException) -> InputError:
+        title = "packed" if self.packing is None else self.packing.title
+        return InputError(f"{self.name} is a damaged or truncated {title} file ({problem}); write it again.")
 
     def _utf8(self, stream: IO[bytes]) -> IO[bytes]:
         return stream if self.encoding is None else recoded(stream, self.encoding)
@@ -114,7 +118,7 @@ class File:
 
     def begins_plainly(self) -> bool:
         """Whether a long file begins with ASCII: then who reads it may look at the rest on the way."""
-        if self.gzipped or self.stamp[0] < LONG_FILE_BYTES:
+        if self.packing is not None or self.stamp[0] < LONG_FILE_BYTES:
             return False
         first, _ = self.sample()
         return first.isascii() and b"\0" not in first

@@ -6,14 +6,16 @@ import io
 import re
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Final
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 
 from lineal.errors import InputError
+from lineal.tables.encoding import UTF8_MARK
 from lineal.tables.file import File
+from lineal.tables.packing import without_packing
 from lineal.tables.tabular import Table
-from lineal.tables.writing import Csv, Parquet, Sink
+from lineal.tables.writing import Csv, JsonRows, Parquet, Sink
 
 _SVMLIGHT_LINE = re.compile(rb"\s*[-+.0-9eE]+(\s+qid:\d+)?(\s+\d+:[-+.0-9eE]+)+\s*(#.*)?\r?$")
 
@@ -23,7 +25,7 @@ class Format(ABC):
 
     ``title`` is what sentences call it, ``endings`` are those of its files' names, ``written`` those under which lineal
     writes it. ``compresses`` says that it packs its data itself, so that a ``.gz`` of it is refused; ``mark`` are the
-    bytes that stand first in its files.
+    bytes that stand first in its files. ``needs`` are the modules of the extra that reads and writes it.
     """
 
     title: ClassVar[str]
@@ -31,6 +33,7 @@ class Format(ABC):
     written: ClassVar[tuple[str, ...]] = ()
     compresses: ClassVar[bool] = False
     mark: ClassVar[bytes] = b""
+    needs: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def begins(cls, data: bytes) -> bool:
@@ -48,8 +51,8 @@ class Format(ABC):
         """Return a small file for the laws: two columns, two rows."""
 
     @classmethod
-    def sink(cls, stream: BinaryIO) -> Sink:
-        """Return what writes batches in this format."""
+    def sink(cls, stream: BinaryIO, ending: str = "") -> Sink:
+        """Return what writes batches in this format; the ``ending`` of the name tells kinds of it apart."""
         raise NotImplementedError(f"{cls.title} is read, not written")
 
 
@@ -58,7 +61,7 @@ class DelimitedText(Format):
 
     title = "delimited text"
     endings = (".csv", ".tsv", ".tab", ".txt")
-    written = (".csv",)
+    written = (".csv", ".tsv", ".tab")
 
     @classmethod
     def open(
@@ -75,9 +78,9 @@ class DelimitedText(Format):
         return b"y,x\n1,0.5\n2,1.5\n"
 
     @classmethod
-    def sink(cls, stream: BinaryIO) -> Sink:
-        """Return what writes comma-separated text."""
-        return Csv(stream)
+    def sink(cls, stream: BinaryIO, ending: str = "") -> Sink:
+        """Return what writes comma-separated text, or text with tabs."""
+        return Csv(stream, "\t" if ending in (".tsv", ".tab") else ",")
 
 
 class ParquetFile(Format):
@@ -107,7 +110,7 @@ class ParquetFile(Format):
         return stream.getvalue()
 
     @classmethod
-    def sink(cls, stream: BinaryIO) -> Sink:
+    def sink(cls, stream: BinaryIO, ending: str = "") -> Sink:
         """Return what writes row groups."""
         return Parquet(stream)
 
@@ -188,28 +191,75 @@ class IdxFile(Format):
         return bytes([0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 5, 2, 15])
 
 
-class JsonLinesText(Format):
-    """One JSON object per line."""
+class JsonText(Format):
+    """One JSON object per line, or a list of objects."""
 
-    title = "JSON lines"
+    title = "JSON"
     endings = (".jsonl", ".ndjson", ".json")
+    written = (".jsonl", ".ndjson")
 
     @classmethod
     def begins(cls, data: bytes) -> bool:
-        """Whether an object stands first."""
-        return data.lstrip().startswith(b"{")
+        """Whether an object, or a list, stands first."""
+        return data.removeprefix(UTF8_MARK).lstrip().startswith((b"{", b"["))
 
     @classmethod
     def open(cls, file: File) -> Table:
         """Return the table of a file."""
-        from lineal.tables.jsonlines import JsonLines
+        from lineal.tables.jsonlines import JsonLines, from_list
 
-        return JsonLines.open(file.decoded())
+        decoded = file.decoded()
+        data, _ = decoded.sample()
+        first = data.removeprefix(UTF8_MARK).lstrip()[:1]
+        return from_list(decoded) if first == b"[" else JsonLines.open(decoded)
 
     @classmethod
     def example(cls) -> bytes:
         """Return two objects."""
         return b'{"y": 1, "x": 0.5}\n{"y": 2, "x": 1.5}\n'
+
+    @classmethod
+    def sink(cls, stream: BinaryIO, ending: str = "") -> Sink:
+        """Return what writes a line for every row."""
+        return JsonRows(stream)
+
+
+class SpreadsheetFile(Format):
+    """Excel's workbooks and OpenDocument's."""
+
+    title = "a spreadsheet"
+    endings = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+    written = (".xlsx",)
+    compresses = True
+    needs = ("python_calamine", "xlsxwriter")
+
+    @classmethod
+    def begins(cls, data: bytes) -> bool:
+        """Whether an archive, or the compound file of old workbooks, begins like this."""
+        return data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0"))
+
+    @classmethod
+    def open(cls, file: File, *, sheet: str | None = None, header: bool | None = None) -> Table:
+        """Return a sheet of a file, the first that holds anything where none is named."""
+        from lineal.tables.sheets import Sheet
+
+        return Sheet.open(file, sheet=sheet, header=header)
+
+    @classmethod
+    def example(cls) -> bytes:
+        """Return a workbook as it is written here."""
+        stream = io.BytesIO()
+        sink = cls.sink(stream)
+        sink.write(_example_batch())
+        sink.close()
+        return stream.getvalue()
+
+    @classmethod
+    def sink(cls, stream: BinaryIO, ending: str = "") -> Sink:
+        """Return what writes a workbook of one sheet."""
+        from lineal.tables.sheets import Xlsx
+
+        return Xlsx(stream)
 
 
 class SvmlightText(Format):
@@ -243,19 +293,24 @@ def _example_batch() -> Any:
     return pa.RecordBatch.from_pydict({"y": [1, 2], "x": [0.5, 1.5]})
 
 
-ALL: tuple[type[Format], ...] = (ParquetFile, ArrowFile, NumpyFile, IdxFile, JsonLinesText, SvmlightText, DelimitedText)
+ALL: tuple[type[Format], ...] = (
+    ParquetFile,
+    ArrowFile,
+    NumpyFile,
+    SpreadsheetFile,
+    IdxFile,
+    JsonText,
+    SvmlightText,
+    DelimitedText,
+)
 """Every format, in the order in which the first bytes of a file are held against them."""
-PACKED: Final = ".gz"
-"""The ending of a file packed with gzip, after that of its format."""
 
 
 def format_of(file: File) -> type[Format]:
     """Return the format of a file: by the ending of its name, else by its content."""
-    endings = [ending.lower() for ending in file.path.suffixes]
-    if endings and endings[-1] == PACKED:
-        endings.pop()
+    ending = Path(without_packing(file.path.name)).suffix.lower()
     for one in ALL:
-        if endings and endings[-1] in one.endings:
+        if ending in one.endings:
             return one
     data, _ = file.sample()
     return next(one for one in ALL if one.begins(data))
@@ -263,8 +318,10 @@ def format_of(file: File) -> type[Format]:
 
 def opened(file: File, chosen: type[Format]) -> Table:
     """Return the table of a file in a format; an InputError for a packed file of a format that packs itself."""
-    if chosen.compresses and file.gzipped:
-        raise InputError(f"{file.name} is packed with gzip; unpack it: this format compresses by itself.")
+    if chosen.compresses and file.packing is not None:
+        raise InputError(
+            f"{file.name} is packed with {file.packing.title}; unpack it: this format compresses by itself."
+        )
     return chosen.open(file)
 
 

@@ -1,10 +1,11 @@
-"""JSON lines: one object per line, its keys are the columns."""
+"""JSON: one object per line, or a list of objects; their keys are the columns."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ import pyarrow.compute as pa_compute
 import pyarrow.json as pa_json
 
 from lineal.errors import InputError
+from lineal.ground.inputs import shown
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import DOUBLE_EXACT_INTEGERS
+from lineal.tables.columnar import InMemory
 from lineal.tables.encoding import UTF8_MARK
 from lineal.tables.file import File, ahead, chunks, last_line
-from lineal.tables.records import merged
+from lineal.tables.records import from_records, merged
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
 
 _ROW = re.compile(r" in row (\d+)")
@@ -130,6 +133,27 @@ class JsonLines(Table):
             for key in self.keys
         ]
         return pa.RecordBatch.from_arrays(arrays, names=list(self.keys))
+
+
+def from_list(file: File) -> InMemory:
+    """Return a file that holds one list of objects, a row each, as a table in memory."""
+    with file.open() as stream:
+        text = stream.read().removeprefix(UTF8_MARK)
+    try:
+        rows = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise InputError(
+            f"{file.name} is not JSON ({problem}); write a list of objects, or one object per line."
+        ) from problem
+    for place, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            raise InputError(
+                f"element {place} of the list in {file.name} is {shown(row)}, not an object; "
+                'write rows such as {"age": 41}.'
+            )
+    if not rows:
+        raise InputError(f"{file.name} holds an empty list; give at least one row.")
+    return replace(from_records(rows), origin=file.name)
 
 
 def _in_digits(parsed: Any, piece: bytes) -> Any:

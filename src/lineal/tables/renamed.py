@@ -92,6 +92,11 @@ class Renamed(Around):
         """Return the columns with few different cells."""
         return self._renamed(self.inner.few())
 
+    @property
+    def nameless(self) -> frozenset[str]:  # type: ignore[override]
+        """The columns that got no name here either."""
+        return frozenset(name for name in self.inner.nameless if self.changes[name] == name)
+
     def vectors(self) -> frozenset[str]:
         """Return the columns that hold lists of numbers."""
         return self._renamed(self.inner.vectors())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,32 +15,42 @@ from lineal.tables.tabular import Table, split, uniform
 if TYPE_CHECKING:
     from lineal.tables.file import File
 
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/{1,2}(?=[^/])")
+"""How an address begins, also one that a path has taken a stroke from: https://, s3:/."""
+
 __all__ = ["Table", "as_table", "split", "uniform"]
 
 
-def as_table(data: Any, *, delimiter: str | None = None, quote: str | None = None, header: bool | None = None) -> Table:
+def as_table(
+    data: Any,
+    *,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
+) -> Table:
     """Return data as a table: a path, a data frame, an Arrow table, a dictionary of columns or a list of dictionaries.
 
-    The format of a file follows from its extension, else from its content; ``.gz`` is unpacked on the way.
-    ``delimiter``, ``quote`` ("" for none) and ``header`` are for delimited text and detected if not given.
+    The format of a file follows from its extension, else from its content; ``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are
+    unpacked on the way. ``delimiter``, ``quote`` ("" for none) and ``header`` are for delimited text and detected if not
+    given; ``sheet`` is one of a spreadsheet, whose ``header`` may be said as well.
 
     >>> as_table({"age": [41, 7], "name": ["Ada", "Tim"]}).names
     ('age', 'name')
     """
-    options = {
-        name: value
-        for name, value in {"delimiter": delimiter, "quote": quote, "header": header}.items()
-        if value is not None
-    }
+    said = {"delimiter": delimiter, "quote": quote, "header": header, "sheet": sheet}
+    options = {name: value for name, value in said.items() if value is not None}
     if isinstance(data, Table):
         table: Table | None = data
     elif isinstance(data, str | os.PathLike):
         from lineal.tables import formats  # array users never pay for files
 
-        file = _file(Path(data))
+        file = _file(data)
         chosen = formats.format_of(file)
-        if chosen is formats.DelimitedText:
+        if chosen is formats.DelimitedText and sheet is None:
             return formats.DelimitedText.open(file, delimiter=delimiter, quote=quote, header=header)
+        if chosen is formats.SpreadsheetFile and delimiter is None and quote is None and file.packing is None:
+            return formats.SpreadsheetFile.open(file, sheet=sheet, header=header)
         table = formats.opened(file, chosen)
     else:
         table = _from_object(data)
@@ -49,9 +60,8 @@ def as_table(data: Any, *, delimiter: str | None = None, quote: str | None = Non
             " give a path, a data frame, an Arrow table, a dictionary of columns or a list of dictionaries."
         )
     if options:
-        raise InputError(
-            f"{', '.join(options)} can be given for delimited text only, and {table.origin} is not such a file."
-        )
+        where = "a spreadsheet" if sheet is not None else "delimited text"
+        raise InputError(f"{', '.join(options)} can be given for {where} only, and {table.origin} is no such file.")
     return table
 
 
@@ -68,13 +78,17 @@ def _from_object(data: Any) -> Table | None:
     return None if table is None else widened(table)
 
 
-def _file(path: Path) -> File:
+def _file(data: str | os.PathLike[str]) -> File:
     """Return the file of a path; an InputError with near names if there is none."""
     from lineal.tables.file import File
 
+    path, address = Path(data), _ADDRESS.match(os.fspath(data))
     if str(path) == "-" and not path.exists():
+        raise InputError("'-' is no file; the command line alone reads standard input. Save the table to a file first.")
+    if address is not None and not path.exists():
+        where = address[1] + "://" + os.fspath(data)[address.end() :]
         raise InputError(
-            "'-' is no file: standard input is not read, since a table is read several times; save it first."
+            f"{where!r} is an address, and lineal opens no connections: fetch the table (curl -O '{where}'), then give the file."
         )
     if not path.exists():
         folder = path.parent

@@ -32,12 +32,14 @@ class Table(ABC):
     ``origin`` is what sentences call it. ``plain`` tables are text files: every cell is text, whatever type a
     batch stores it in. ``sparse`` tables hand out ``SparseRows`` instead of Arrow record batches. ``notes`` are
     sentences about how it is read, ``marks`` the texts that stand for missing cells in columns that have their own.
+    ``nameless`` are columns whose name is not their own, since the header has none for them.
     """
 
     origin: str = "the table"
     plain: bool = False
     sparse: bool = False
     notes: tuple[str, ...] = ()
+    nameless: frozenset[str] = frozenset()
     marks: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
     @property
@@ -125,6 +127,11 @@ class Around(Table):
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Sentences about how it is read."""
         return self.inner.notes
+
+    @property
+    def nameless(self) -> frozenset[str]:  # type: ignore[override]
+        """The columns without a name of their own."""
+        return self.inner.nameless
 
     @property
     def marks(self) -> Mapping[str, tuple[str, ...]]:  # type: ignore[override]

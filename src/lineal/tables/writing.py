@@ -1,7 +1,9 @@
-"""Tables going out: batches written as comma-separated text or Parquet."""
+"""Tables going out: batches written as delimited text, JSON lines or Parquet."""
 
 from __future__ import annotations
 
+import json
+import math
 from typing import Any, BinaryIO, Protocol
 
 
@@ -16,40 +18,42 @@ class Sink(Protocol):
 
 
 class Csv:
-    """Comma-separated text with a header; a cell is quoted only where it must be."""
+    """Text with a header, cells apart by a delimiter; a cell is quoted only where it must be."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: BinaryIO, delimiter: str = ",") -> None:
+        self._stream, self._delimiter = stream, delimiter
         self._started = False
 
     def write(self, batch: Any) -> None:
         """Write one batch, the header before the first."""
         if not self._started:
-            self._stream.write((",".join(quoted(name) for name in batch.schema.names) + "\n").encode())
+            names = (quoted(name, self._delimiter) for name in batch.schema.names)
+            self._stream.write((self._delimiter.join(names) + "\n").encode())
             self._started = True
         from pyarrow import compute  # what only reads never pays for it
 
         from lineal.tables.arrow import from_texts
 
-        comma = from_texts([","])[0]  # (a plain one would load pandas)
-        lines = compute.binary_join_element_wise(*(_texts(array) for array in batch.columns), comma)
+        between = from_texts([self._delimiter])[0]  # (a plain one would load pandas)
+        columns = (_texts(array, self._delimiter) for array in batch.columns)
+        lines = compute.binary_join_element_wise(*columns, between)
         self._stream.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
 
     def close(self) -> None:
-        """Nothing stands at the end of a CSV file."""
+        """Nothing stands at the end of a text file."""
 
 
-def quoted(cell: str) -> str:
-    """Return a cell as CSV wants it.
+def quoted(cell: str, delimiter: str = ",") -> str:
+    """Return a cell as delimited text wants it.
 
-    >>> quoted("plain"), quoted("a, b")
-    ('plain', '"a, b"')
+    >>> quoted("plain"), quoted("a, b"), quoted("a, b", chr(9))
+    ('plain', '"a, b"', 'a, b')
     """
-    special = any(mark in cell for mark in ',"\n\r') or cell != cell.strip()
+    special = delimiter in cell or any(mark in cell for mark in '"\n\r') or cell != cell.strip()
     return '"' + cell.replace('"', '""') + '"' if special else cell
 
 
-def _texts(array: Any) -> Any:
+def _texts(array: Any, delimiter: str) -> Any:
     """Return an array as cells; a number has the fewest digits that give it back exactly, what is missing is empty."""
     import pyarrow as pa
 
@@ -59,8 +63,27 @@ def _texts(array: Any) -> Any:
         cells = array.cast(pa.string())
     else:
         codes = array.dictionary_encode()
-        cells = from_texts([quoted(level) for level in codes.dictionary.to_pylist()]).take(codes.indices)
+        cells = from_texts([quoted(level, delimiter) for level in codes.dictionary.to_pylist()]).take(codes.indices)
     return cells.fill_null(from_texts([""])[0]) if cells.null_count else cells
+
+
+class JsonRows:
+    """An object for every row, on a line of its own; a number that is not finite is null."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, batch: Any) -> None:
+        """Write one batch."""
+        for row in batch.to_pylist():
+            cells = {
+                name: None if isinstance(cell, float) and not math.isfinite(cell) else cell
+                for name, cell in row.items()
+            }
+            self._stream.write(f"{json.dumps(cells, ensure_ascii=False, default=str)}\n".encode())
+
+    def close(self) -> None:
+        """Nothing stands at the end."""
 
 
 class Parquet:

@@ -51,6 +51,7 @@ def verify(
     delimiter: str | None = None,
     quote: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
     rename: Mapping[str, str] | None = None,
     watch: Watch = silent,
 ) -> Report:
@@ -58,9 +59,10 @@ def verify(
 
     The first claim that does not hold raises Refused, a VerificationError that carries the report so far. A damaged file
     raises ModelFileError, unreadable data InputError. ``delimiter``, ``quote`` and ``header`` are those of the data file,
-    where the model's column names do not settle them; ``beside`` are files with more columns, each with its key or None,
-    and perhaps the name of its only column; ``rename`` has new names for columns of the data, from old to new. ``watch`` is
-    called with what is going on and the share of it that is done. The data is read in blocks: memory does not grow with its
+    where the model's column names do not settle them, ``sheet`` that of a spreadsheet; ``beside`` are files with more
+    columns, each with its key or None, and perhaps the name of its only column; ``rename`` has new names for columns of
+    the data, from old to new. ``watch`` is called with what is going on and the share of it that is done. The data is
+    read in blocks: memory does not grow with its
     rows, except where docs/verdicts.md says so.
     """
     report = Report(os.fspath(model), os.fspath(data))
@@ -92,6 +94,7 @@ def verify(
         delimiter=delimiter,
         quote=quote,
         header=header,
+        sheet=sheet,
         rename=rename,
         marks=claims.marks,
     )

@@ -98,8 +98,11 @@ def _number(survey: Column, table: Table, in_formula: bool) -> Decision | Reread
     if values.low == values.high:
         return _constant(survey)
     why = ""
-    if values.consecutive and values.whole and survey.rows >= IDENTIFIER_MIN_ROWS:
+    nameless = survey.name in table.nameless
+    if values.consecutive and values.whole and (nameless or survey.rows >= IDENTIFIER_MIN_ROWS):
         counts = f"it counts the rows ({values.low:g}, {values.low + 1:g}, ...)"
+        if not in_formula and nameless:
+            return without(survey, "number", f"it has no name, and {counts}: an index")
         if not in_formula and _numbers_rows(survey.name):
             return without(survey, "number", f"{counts}, so it looks like an identifier")
         why = f"{counts}; drop it if it is no more than a row number"

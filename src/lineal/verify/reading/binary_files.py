@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from lineal.errors import InputError
 from lineal.verify.reading.cells import BLOCK_ROWS, Cells, Column
+from lineal.verify.reading.packed import damage, unpacked
 
 WIDTHS: Final = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 """The numbers of idx files by the code of their type."""
@@ -170,22 +170,16 @@ class Arrays:
 def is_idx(path: Path) -> bool:
     """Return whether a file, packed or not, begins with two zeros, a known type and a number of dimensions."""
     try:
-        with _unpacked(path) as file:
+        with path.open("rb") as raw, unpacked(raw) as file:
             first = file.read(4)
-    except (OSError, EOFError):
+    except damage():
         return False
     return len(first) == 4 and first[:2] == bytes(2) and first[2] in WIDTHS and 1 <= first[3] <= 8
 
 
-def _unpacked(path: Path) -> IO[bytes]:
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if packed else path.open("rb")  # type: ignore[return-value]
-
-
 def _idx(path: Path) -> dict[str, Any]:
     """Return the array of an idx file: labels, or a matrix with a row for every picture."""
-    with _unpacked(path) as file:
+    with path.open("rb") as raw, unpacked(raw) as file:
         data = file.read()
     kind, dimensions = WIDTHS[data[2]], data[3]
     shape = [int.from_bytes(data[4 + 4 * k : 8 + 4 * k], "big") for k in range(dimensions)]

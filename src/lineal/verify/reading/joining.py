@@ -29,6 +29,7 @@ def gathered(
     delimiter: str | None = None,
     quote: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
     rename: Mapping[str, str] | None = None,
     marks: Mapping[str, Collection[str]] | None = None,
 ) -> Table:
@@ -42,10 +43,12 @@ def gathered(
         old = {after: before for before, after in rename.items()}
         asked = [old_name(name, old) if about(name) is None or name in old else name for name in needed]
         theirs = {old_name(name, old): own for name, own in marks.items()}
-        table = gathered(path, asked, beside, delimiter=delimiter, quote=quote, header=header, marks=theirs)
+        table = gathered(
+            path, asked, beside, delimiter=delimiter, quote=quote, header=header, sheet=sheet, marks=theirs
+        )
         return Renamed(table, old)
     wanted = list(needed)
-    options = {"delimiter": delimiter, "quote": quote, "header": header}
+    options = {"delimiter": delimiter, "quote": quote, "header": header, "sheet": sheet}
     questions = {name: column for name in wanted if (column := about(name)) is not None}
     if questions:
         table = told(_together(path, [questions.get(name, name) for name in wanted], beside, options), marks)

@@ -1,4 +1,4 @@
-"""A plain reader of data files: CSV, TSV, JSON lines, SVMlight (also .gz), Parquet, Feather, NumPy, idx, by block."""
+"""A plain reader of data files: CSV, TSV, JSON, SVMlight (also packed), Parquet, Feather, NumPy, idx, sheets, by block."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from lineal.errors import InputError
+from lineal.verify.reading import naming
 from lineal.verify.reading.binary_files import Arrays, Arrow, is_idx
 from lineal.verify.reading.cells import BLOCK_ROWS, Cells, Column, listed
+from lineal.verify.reading.packed import bare
 from lineal.verify.reading.quoting import quoting
+from lineal.verify.reading.sheets import parted, sheet_rows
 from lineal.verify.reading.text_files import TextFile
 
 DELIMITERS: Final = (",", "\t", ";", "|", " ")
@@ -47,8 +50,9 @@ def read(
     delimiter: str | None = None,
     quote: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
 ) -> Table:
-    """Return a data file as a table.
+    """Return a data file as a table; ``sheet`` is one of a spreadsheet.
 
     Where the delimiter or the header is not given, the reading under which the needed names are found is taken; whether
     quotes quote follows from the file. ``quote=""`` switches quoting off.
@@ -66,14 +70,21 @@ def read(
         return Arrays(path)
     if data[:4] == b"PAR1" or data == b"ARROW1":
         return Arrow(path, parquet=data[:4] == b"PAR1")
+    if data[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
+        names, rows = parted(sheet_rows(path, sheet), needed, header)
+        return Kept(len(rows), {name: [row[k] for row in rows] for k, name in enumerate(names)})
     if is_idx(path):
         return Arrays(path, idx=True)
     text = TextFile(path)
-    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
+    suffix = Path(bare(path)).suffix.lower()
     if suffix in (".svm", ".svmlight", ".libsvm"):
         return Svmlight(text)
-    if suffix in (".jsonl", ".ndjson"):
-        return JsonLines(text, needed)
+    if suffix in (".jsonl", ".ndjson", ".json") or suffix not in (".csv", ".tsv", ".tab", ".txt"):
+        first = next((line.lstrip()[:1] for line in text.lines() if line.strip()), "")
+        if first == "[":
+            return from_list(text)
+        if first == "{" or suffix in (".jsonl", ".ndjson", ".json"):
+            return JsonLines(text, needed)
     if quote is None:
         chosen = _chosen(text, needed, delimiter, '"', header)[0]
         delimiter = chosen if delimiter is None else delimiter
@@ -91,7 +102,7 @@ class Delimited:
     ) -> None:
         self._text, self._quote = text, quote
         self._delimiter, self._header, first = _chosen(text, needed, delimiter, quote, header)
-        self.names = [name.strip() for name in first] if self._header else [f"c{i}" for i in range(1, len(first) + 1)]
+        self.names = naming.named(first) if self._header else [f"c{i}" for i in range(1, len(first) + 1)]
 
     def has(self, name: str) -> bool:
         """Return whether there is a column of that name."""
@@ -100,9 +111,6 @@ class Delimited:
     def blocks(self, needed: Iterable[str], rows: int = BLOCK_ROWS) -> Iterator[Cells]:
         """Yield the needed columns, ``rows`` rows at a time."""
         wanted = {name: self.names.index(name) for name in needed if name in self.names}
-        for name in wanted:
-            if self.names.count(name) > 1:
-                raise InputError(f"{self._text.path} has two columns called {name!r}; rename one.")
         records, before = _records(self._text, self._delimiter, self._quote), 0
         if self._header:
             next(records, None)
@@ -129,7 +137,7 @@ def _chosen(
         best = next((choice for choice in choices if len(firsts[choice]) > 1), choices[0])
         return best, named, firsts[best]
     for choice in choices:
-        if named and needed <= {name.strip() for name in firsts[choice]}:
+        if named and needed <= set(naming.named(firsts[choice])):
             return choice, True, firsts[choice]
         if numbered and needed <= {f"c{number}" for number in range(1, len(firsts[choice]) + 1)}:
             return choice, False, firsts[choice]
@@ -149,7 +157,7 @@ def _records(text: TextFile, delimiter: str, quote: str) -> Iterator[list[str]]:
     """Yield the records of a delimited text; blank lines are not records."""
     limit = csv.field_size_limit(2**31 - 1)  # the default refuses cells longer than 128 kB
     try:
-        lines = text.lines()
+        lines = _with_cells(text.lines(), delimiter)
         if quote:
             reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, strict=True)
         else:
@@ -159,6 +167,20 @@ def _records(text: TextFile, delimiter: str, quote: str) -> Iterator[list[str]]:
         raise InputError(f"the data is not delimited text: {error}.") from error
     finally:
         csv.field_size_limit(limit)
+
+
+def _with_cells(lines: Iterator[str], delimiter: str) -> Iterator[str]:
+    r"""Yield the lines but those at the end that hold delimiters and blanks alone: they are no rows.
+
+    >>> list(_with_cells(iter(["a,b\n", ",\n", "1,2\n", " , \n", ","]), ","))
+    ['a,b\n', ',\n', '1,2\n']
+    """
+    held: list[str] = []
+    for line in lines:
+        held.append(line)
+        if line.strip(f"{delimiter} \t\r\n"):
+            yield from held
+            held = []
 
 
 class JsonLines:
@@ -197,6 +219,19 @@ class JsonLines:
             if not isinstance(record, dict):
                 raise InputError(f"line {number} of {self._text.path} is not a JSON object.")
             yield record
+
+
+def from_list(text: TextFile) -> Kept:
+    """Return a file that holds one JSON list of objects, a row each."""
+    try:
+        records = json.loads("".join(text.pieces()))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{text.path} is not JSON: {error}.") from error
+    for place, record in enumerate(records, 1):
+        if not isinstance(record, dict):
+            raise InputError(f"element {place} of the list in {text.path} is not a JSON object.")
+    keys = dict.fromkeys(key for record in records for key in record)
+    return Kept(len(records), {key: [record.get(key) for record in records] for key in keys})
 
 
 class Svmlight:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
 from lineal.errors import InputError
+from lineal.verify.reading.packed import damage, unpacked
 
 PIECE_BYTES: Final = 2**20
 """Bytes, or characters of a decoded text, that are read at a time."""
@@ -31,11 +31,9 @@ class TextFile:
     def __init__(self, path: Path) -> None:
         self.path, self.share = path, 0.0
         self._size = max(path.stat().st_size, 1)
-        with path.open("rb") as file:
-            self._packed = file.read(2) == b"\x1f\x8b"
         try:
             self.encoding, self.quoted = self._surveyed()
-        except (OSError, EOFError) as error:
+        except damage() as error:
             raise InputError(f"the data file {path} is damaged: {error}.") from error
 
     def _surveyed(self) -> tuple[str, bool]:
@@ -43,7 +41,7 @@ class TextFile:
 
         A byte that is not UTF-8 after a character of several bytes that is means damage, not another encoding.
         """
-        with self._bytes() as file:
+        with self.path.open("rb") as raw, unpacked(raw) as file:
             piece = file.read(PIECE_BYTES)
             wide = _utf16(piece)
             decoder = codecs.getincrementaldecoder(wide or "utf-8")()
@@ -67,11 +65,6 @@ class TextFile:
                 plain, before = plain and piece.isascii(), before + len(piece)
                 piece = file.read(PIECE_BYTES)
 
-    def _bytes(self) -> IO[bytes]:
-        if self._packed:
-            return gzip.open(self.path, "rb")  # type: ignore[return-value]
-        return self.path.open("rb")
-
     def lines(self, newline: str = "") -> Iterator[str]:
         r"""Yield the lines with their ends; by default those of any kind, else those that end in ``\n`` alone."""
         with self.path.open("rb") as raw, self._opened(raw, newline) as text:
@@ -88,7 +81,7 @@ class TextFile:
                 yield piece
 
     def _opened(self, raw: IO[bytes], newline: str) -> io.TextIOWrapper:
-        data = gzip.GzipFile(fileobj=raw) if self._packed else raw
+        data = unpacked(raw)
         errors = "lineal-as-latin-1" if self.encoding == "cp1252" else "strict"
         return io.TextIOWrapper(data, encoding=self.encoding, errors=errors, newline=newline)
 
