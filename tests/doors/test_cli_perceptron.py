@@ -179,6 +179,29 @@ def test_a_trace_takes_what_a_fit_takes(tmp_path, capsys):
     assert "in standard deviations" in " ".join(said.split())
 
 
+def test_a_trace_holds_no_more_steps_than_it_shows(tmp_path, capsys, monkeypatch):
+    """Words of a text are thousands of columns: every step recorded would be more than memory holds."""
+    rng = np.random.default_rng(8)
+    said = [" ".join(f"w{k}" for k in rng.integers(0, 40, 6)) for _ in range(70)]
+    x = np.array([[1.0, *(float(f"w{k}" in text.split()) for k in range(40))] for text in said])
+    side = np.where(rng.normal(size=41) @ x.T > 0, 1.0, -1.0)
+    rows = [f"{text},{'yes' if s > 0 else 'no'}\n" for text, s in zip(said, side, strict=True)]
+    (tmp_path / "said.csv").write_text("text,y\n" + "".join(rows))
+    w, mistakes = np.zeros(41), 0
+    for _ in range(2):
+        for row, s in zip(x, side, strict=True):
+            w, mistakes = (w + s * row, mistakes + 1) if s * (row @ w) <= 0 else (w, mistakes)
+    words = ["trace", "said.csv", "--target", "y", "--text", "text:binary,min=1", "--epochs", "2"]
+    monkeypatch.setattr("lineal.perceptron.perceptron.LOG_MAX_NUMBERS", 120 * 41)
+    assert run(words) == 0
+    told = capsys.readouterr().out
+    assert f"Mistakes  {mistakes};" in told
+    assert "140, of which 100 are shown" in told
+    assert run([*words, "-o", "steps.csv"]) == 2
+    assert "too large (121 steps of 41 weights)" in " ".join(capsys.readouterr().err.split())
+    assert not Path("steps.csv").exists()
+
+
 def test_standardized_columns_are_the_default_of_a_fit(tmp_path, capsys):
     """A column in large units drowns the others; the same steps follow by hand on (x - mean) / sd."""
     rng = np.random.default_rng(5)

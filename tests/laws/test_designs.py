@@ -376,3 +376,11 @@ def test_a_plain_array_is_made_without_a_product(monkeypatch):
     found = HStack([Ones(7), Dense(x)]).slice(1, 6).dense()
     assert (found.dtype, found.flags.c_contiguous) == (np.float64, True)
     assert np.array_equal(found, np.column_stack([np.ones(5), x[1:6].astype(float)]))
+
+
+def test_one_row_of_many_columns_is_written_out_without_their_square():
+    """Three rows of 200,000 columns are 5 MB; a matrix of these columns would be 320 GB."""
+    matrix = sparse.csr_array(([2.0, -3.0, 5.0], ([0, 1, 2], [7, 199_999, 0])), shape=(3, 200_000))
+    np.testing.assert_array_equal(Sparse(matrix).dense(), matrix.toarray())
+    wide = HStack([Ones(3), Sparse(matrix)]).slice(1, 2).dense()
+    np.testing.assert_array_equal(wide, np.hstack([[[1.0]], matrix.toarray()[1:2]]))

@@ -339,7 +339,7 @@ def test_recorded_presentations_are_those_of_the_run():
     x, y = rng.integers(-3, 4, size=(12, 2)).astype(float), rng.integers(0, 3, size=12)
     for tie, outputs in itertools.product(TIES, (1, 3)):
         target = y if outputs > 1 else (y > 0).astype(int)
-        plan = Plan(tie=tie, epochs=4, record=True)
+        plan = Plan(tie=tie, epochs=4, record=100_000)
         run = present(rows_of(x, target), outputs, plan)
         plain = present(rows_of(x, target), outputs, Plan(tie=tie, epochs=4))
         assert np.array_equal(run.coef, plain.coef)

@@ -31,7 +31,7 @@ from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.losses import Perceptron
 from lineal.perceptron.halfspace import judge
-from lineal.perceptron.perceptron import TIES, Plan, Run
+from lineal.perceptron.perceptron import NO_LIMIT, TIES, Plan, Run
 from lineal.perceptron.perceptron_fit import standardized
 from lineal.perceptron.scaling import Scaled
 from lineal.perceptron.step_log import Line, StepLog, spelled
@@ -94,7 +94,8 @@ def run(
     with Watch(f"reading {data}"):
         points = read(data.open(), settled(options, recipe), classes)
         begin = read_start(start, points.source.columns, points.outputs)
-        plan = Plan(tie=tie, epochs=epochs, seed=seed if order == "drawn" else None, record=True)  # type: ignore[arg-type]
+        record = NO_LIMIT if as_json or output is not None else MAX_STEPS_SHOWN
+        plan = Plan(tie=tie, epochs=epochs, seed=seed if order == "drawn" else None, record=record)  # type: ignore[arg-type]
         moments = survey(points.source, Perceptron(points.outputs, float(TIES[tie])))
         presented, change = standardized(points.source, moments, points.outputs, plan, begin, raw=columns == "raw")
         judged = judge(
@@ -113,14 +114,13 @@ def run(
         "classes": list(points.classes),
         "mistakes": presented.mistakes,
         "weights": _nested(presented.coef),
-        "steps": ledger.to_dict(),
         **({} if output is None else {"file": str(output)}),
     }
     if as_json:
-        click.echo(text(answer))
+        click.echo(text({**answer, "steps": ledger.to_dict()}))
     else:
-        said = _facts(presented, change, ledger, points, output) + left_out(answer)
-        Screen().print(verdict(answer["verdict"]), _grid(ledger, points), facts(said))
+        said = _facts(presented, change, points, output) + left_out(answer)
+        Screen().print(verdict(answer["verdict"]), _grid(ledger, points, many=presented.epochs > 1), facts(said))
     return 0
 
 
@@ -236,10 +236,10 @@ def _flat(ledger: StepLog, points: Points) -> dict[str, list[Any]]:
     return flat
 
 
-def _grid(ledger: StepLog, points: Points) -> Grid:
-    """Return the steps as a table; the weights are those before the step."""
+def _grid(ledger: StepLog, points: Points, *, many: bool) -> Grid:
+    """Return the steps as a table, of many epochs or one; the weights are those before the step."""
     grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    many, few = bool(ledger.lines) and ledger.lines[-1].epoch > 1, len(points.source.columns) <= MAX_COLUMNS_SHOWN
+    few = len(points.source.columns) <= MAX_COLUMNS_SHOWN
     names = ["Epoch"] if many else []
     names += ["Step", "Row", *(["Weights"] if few else []), "Score", "Angle", "Correct?", "Update", "After"]
     for name in names:
@@ -303,9 +303,7 @@ def _update(line: Line, *, few: bool) -> str:
     return "\n".join(words) or "none"
 
 
-def _facts(
-    presented: Run, change: Scaled | None, ledger: StepLog, points: Points, output: Path | None
-) -> list[tuple[str, str]]:
+def _facts(presented: Run, change: Scaled | None, points: Points, output: Path | None) -> list[tuple[str, str]]:
     mistakes = "1 mistake" if presented.mistakes == 1 else f"{presented.mistakes} mistakes"
     names = points.source.columns
     few = len(names) <= MAX_COLUMNS_SHOWN
@@ -328,8 +326,7 @@ def _facts(
             (f"w{k}", f"{spelled(presented.coef[:, k])}{held} (class {name})") for k, name in enumerate(points.classes)
         ]
         lines.append(("Mistakes", str(presented.mistakes)))
-    if len(ledger) > MAX_STEPS_SHOWN:
-        lines.append(
-            ("Steps", f"{len(ledger):,}, of which {MAX_STEPS_SHOWN} are shown; -o FILE.csv or --json has all of them")
-        )
+    if presented.presented > MAX_STEPS_SHOWN:
+        shown = f"of which {MAX_STEPS_SHOWN} are shown; -o FILE.csv or --json has all of them"
+        lines.append(("Steps", f"{presented.presented:,}, {shown}"))
     return lines + ([] if output is None else [("Written", str(output))])

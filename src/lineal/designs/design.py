@@ -104,7 +104,8 @@ class Design(ABC):
 
     def dense(self) -> Array:
         """Return the design as a plain array, for tests and small problems."""
-        return self.times(np.eye(self.shape[1]))
+        rows, columns = self.shape
+        return self.transpose_times(np.eye(rows)).T.copy() if rows < columns else self.times(np.eye(columns))
 
     def dense_rows(self, rows: Chosen) -> Array:
         """Return some rows as a plain array, which may be a view."""

@@ -25,7 +25,7 @@ from lineal.model.trace import Trace
 from lineal.model.verdict import Verdict
 from lineal.penalties import NoPenalty
 from lineal.perceptron.halfspace import Judged, judge, progressive
-from lineal.perceptron.perceptron import TIES, VARIANTS, Plan, Run
+from lineal.perceptron.perceptron import NO_LIMIT, TIES, VARIANTS, Plan, Run
 from lineal.perceptron.perceptron import present as run_perceptron
 from lineal.perceptron.step_log import StepLog
 from lineal.sources.memory import Memory
@@ -248,7 +248,7 @@ class Perceptron(Classifier):
             seed=seeded(self.random_state) if shuffle else None,
             tol=None if self.tol is None else number("tol", self.tol),
             patience=patience or 1,
-            record=flag("record", self.record),
+            record=NO_LIMIT if flag("record", self.record) else 0,
             deadline=until("time_limit", self.time_limit) if epochs is None else None,
         )
 

@@ -63,8 +63,9 @@ class Plan:
     ``tie`` says what a score of 0 is, ``epochs`` how many there may be, ``rate`` what updates are multiplied by. ``seed``
     None keeps the order of the rows; else every epoch has its own, drawn by a hash of the rows' contents, so that it does
     not depend on how the table is sorted and equal rows follow each other (a row of weight 3 is the same as three rows).
-    ``patience`` epochs in a row that each save no more than ``tol`` mistakes per row end the run. ``record`` keeps every
-    presentation. After the ``deadline`` no row is presented; ``interrupt`` says whether Ctrl-C is raised or a budget.
+    ``patience`` epochs in a row that each save no more than ``tol`` mistakes per row end the run. The first ``record``
+    presentations are kept. After the ``deadline`` no row is presented; ``interrupt`` says whether Ctrl-C is raised or a
+    budget.
     """
 
     tie: Tie = "mistake"
@@ -74,7 +75,7 @@ class Plan:
     seed: int | None = None
     tol: float | None = None
     patience: int = 5
-    record: bool = False
+    record: int = 0
     deadline: Deadline | None = None
     interrupt: Literal["raise", "budget"] = "raise"
     progress: Callable[[Record], None] | None = None
@@ -276,13 +277,13 @@ class _Work:
             order = np.arange(rows.rows) if order is None else order
             order = np.repeat(order, repeats[order]).astype(np.int64)
         length = rows.rows if order is None else len(order)
-        chunk = 1 if self.ledger is not None else max(256, CELLS_BETWEEN_CHECKS // (self.wide * (1 + self.outputs)))
+        chunk = max(256, CELLS_BETWEEN_CHECKS // (self.wide * (1 + self.outputs)))
         self.state[0] = 0
         while self.state[0] < length:
             if self.plan.deadline is not None and self.plan.deadline.passed:
                 self.run.stopped = LATE
                 return False
-            self._chunk(rows, view, order, min(int(self.state[0]) + chunk, length))
+            self._chunk(rows, view, order, min(int(self.state[0]) + (1 if self._recording else chunk), length))
         if self.pocket is not None:
             self._look(rows)
         return True
@@ -291,13 +292,13 @@ class _Work:
         """Present rows up to ``until``, pausing where the log is full."""
         while self.state[0] < until:
             at, mistakes = int(self.state[0]), int(self.state[3])
-            before = None if self.ledger is None else self._out(self.coef)
+            before = self._out(self.coef) if self._recording else None
             squares = view.run(
                 order, until, self.coef, self.drift, self.state, TIES[self.plan.tie], self.plan.rate,
                 NO_LIMIT, self.log, self.epoch == 1, self.within,
             )  # fmt: skip
             self.squares = max(self.squares, squares)
-            if self.ledger is not None and before is not None and self.state[0] > at:
+            if before is not None and self.state[0] > at:
                 row = at if order is None else int(order[at])
                 self._note(rows, view, row, before, mistaken=int(self.state[3]) > mistakes)
             if self.log is not None and self.state[4] == len(self.log):
@@ -305,6 +306,10 @@ class _Work:
                     self.log = np.concatenate([self.log, np.empty_like(self.log)])
                 else:
                     self._look(rows)
+
+    @property
+    def _recording(self) -> bool:
+        return self.ledger is not None and len(self.ledger) < self.plan.record
 
     def _look(self, rows: Window) -> None:
         """Let the pocket judge the weights held since its last look."""
@@ -318,7 +323,8 @@ class _Work:
         lines, score = self.ledger.lines, view.scores
         if len(lines) * before.size > LOG_MAX_NUMBERS:
             raise InputError(
-                "the recorded table has become too large; record fewer rows or epochs, or leave recording out."
+                f"the recorded table has become too large ({len(lines):,} steps of {before.size:,} weights); record fewer "
+                "rows or epochs, or leave recording out (--json and -o on the command line)."
             )
         x, own = self._row(rows, row)
         signs = np.zeros(self.outputs)
