@@ -10,7 +10,7 @@ import sklearn.kernel_ridge
 import sklearn.svm
 
 import lineal
-from lineal import container
+from lineal import container, kernels
 from lineal.cli import run
 from lineal.errors import InputError, ModelFileError
 
@@ -55,6 +55,46 @@ def test_width_and_strength_are_chosen_and_the_file_predicts_the_same(name, targ
     model.save(tmp_path / "m.lineal")
     again = lineal.load(tmp_path / "m.lineal")
     assert np.array_equal(again.scores(TABLE), model.scores(TABLE))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "known"),
+    [
+        ("rbf:auto", [kernels.Gaussian.of_width(1.0)]),
+        ("poly:auto", [kernels.Polynomial(degree, 1.0, 0.5) for degree in (1, 2, 3, 4)]),
+        ("laplacian:auto", [kernels.Laplacian(1.0)]),
+    ],
+)
+def test_a_width_or_a_degree_is_chosen_on_rows_held_out(kernel, known, tmp_path):
+    table = {**TABLE, "y": NUMBER.tolist()}
+    model = lineal.fit(table, "y", model=f"kernel-ridge:{kernel};strength=0.001")
+    chosen = model.feature_map.kernel
+    assert type(chosen) is type(known[0])
+    assert len(known) == 1 or chosen in known
+    # the chosen one is no worse on the same held-out rows than any other by its name
+    assert f"kernel {chosen.spelled()}" in model.report["kernel_chosen"]
+    assert "12 rows held out" in model.report["kernel_chosen"]
+    order = np.random.default_rng(0).permutation(len(NUMBER))
+    held, seen = np.sort(order[:12]), np.sort(order[12:])
+
+    def lost(kind):
+        other = sklearn.kernel_ridge.KernelRidge(alpha=0.001 * len(seen), kernel="precomputed")
+        gram = kind.gram(SCALED)
+        centered = gram[np.ix_(seen, seen)] + 1e6  # a wide prior on a constant
+        other.fit(centered, NUMBER[seen])
+        return np.mean((other.predict(gram[np.ix_(held, seen)] + 1e6) - NUMBER[held]) ** 2)
+
+    if len(known) > 1:
+        assert lost(chosen) == pytest.approx(min(map(lost, known)), rel=1e-4)
+
+
+def test_several_targets_are_those_of_scikit_learn():
+    table = {**TABLE, "y": NUMBER.tolist(), "z": (NUMBER**2).tolist()}
+    model = lineal.fit(table, "y,z", model="kernel-ridge:rbf:gamma=0.5;strength=0.01")
+    targets = np.column_stack([NUMBER, NUMBER**2])
+    other = sklearn.kernel_ridge.KernelRidge(alpha=0.6, kernel="rbf", gamma=0.5).fit(SCALED, targets - model.coef[0])
+    assert model.verdict.kind == "optimal"
+    np.testing.assert_allclose(model.predict(table), other.predict(SCALED) + model.coef[0], rtol=1e-8)
 
 
 def test_on_the_command_line(tmp_path, monkeypatch, capsys):

@@ -10,12 +10,13 @@ import numpy.typing as npt
 from lineal.errors import ModelFileError
 from lineal.generative.class_densities import ClassDensities
 from lineal.machines.kernel_map import KernelMap
+from lineal.machines.process_map import ProcessMap
 from lineal.machines.text_map import TextKernelMap
 from lineal.model.feature_map import FeatureMap
 from lineal.model.model import MAP_PREFIX
 from lineal.neighbors.neighbor_map import NeighborMap
 
-ALL: tuple[type[FeatureMap], ...] = (NeighborMap, ClassDensities, KernelMap, TextKernelMap)
+ALL: tuple[type[FeatureMap], ...] = (NeighborMap, ClassDensities, KernelMap, TextKernelMap, ProcessMap)
 """Every feature map."""
 
 

@@ -48,6 +48,8 @@ class ModelRequest:
     @property
     def drawn(self) -> bool:
         """Whether the fit itself draws by the seed."""
+        if self.method is not None:
+            return self.method.drawn
         return self.name == "perceptron" and dict(self.options).get("order") != "given"
 
     @property

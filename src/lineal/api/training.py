@@ -89,7 +89,8 @@ def fit(
     ``offset`` name columns, or hold a value for every row; or ``data`` is an array, a list of rows or a sparse matrix of
     numbers, and they are arrays. ``model`` names the loss: "auto" (looks at the target), "linear", "ridge", "logistic",
     "huber", "huber:T", "quantile:Q", "median" (quantile:0.5), "absolute", "poisson", "svm", "squared-hinge", "sparsemax",
-    "bayes", "zero-one", "knn:K" (docs/neighbors.md) or "perceptron:VARIANT" (docs/perceptron.md). ``penalty`` is "none",
+    "bayes", "zero-one", "knn:K" (docs/neighbors.md), "naive-bayes", "lda", "qda" (docs/generative.md), "kernel-svm:KERNEL",
+    "gp:KERNEL", ... (docs/kernel-machines.md) or "perceptron:VARIANT" (docs/perceptron.md). ``penalty`` is "none",
     "ridge:S", "l1:S",
     "elastic:S,R", "group:S" (S a number, or the word auto), "firth", a number (ridge), or "auto": a ridge whose strength
     is picked on rows the fit does not see (none for linear).
@@ -162,7 +163,7 @@ def finish(dataset: Dataset, request: Request, run: Run, *, measured: bool = Tru
     Where models are ``ranked`` on the validation rows, no strength is picked on them: folds of the training rows do that.
     """
     fitted = replace(dataset, validation=None) if ranked else dataset
-    with one_thread(dataset.train, 1):
+    with one_thread(dataset.train, 1, squares=request.model.method is not None):
         return _model(dataset, request, estimate(fitted, request, run), run.tol, measured=measured)
 
 

@@ -70,15 +70,16 @@ def lineal(context: click.Context) -> None:
     show_default=True,
     help="auto (looks at the target), linear, ridge, logistic, huber[:T], absolute, median, quantile:Q, poisson, svm, "
     "squared-hinge, sparsemax, bayes[:noise=V,prior=V], zero-one, knn:K, knn:auto or perceptron[:VARIANT] (plain, averaged, "
-    "pocket). linear has no penalty unless --penalty is given. kernel-ridge, kernel-svm (svm-rbf), "
-    "kernel-logistic and kernel-perceptron compare rows, texts or trees by a --kernel; with one, svm is kernel-svm.",
+    "pocket), naive-bayes, lda or qda. linear has no penalty unless --penalty is given. kernel-ridge, kernel-svm (svm-rbf), "
+    "kernel-logistic, kernel-perceptron and gp compare rows, texts or trees by a --kernel; with one, svm is kernel-svm.",
 )
 @click.option(
     "--kernel",
     metavar="NAME",
     help="Of a kernel machine: rbf:WIDTH (rbf:auto unless given), poly:DEGREE, laplacian:GAMMA or linear of standardized "
-    "columns; string:ssk,LENGTH,DECAY, spectrum:LENGTH or tree:DECAY, normalized, of the only column or the one with --types "
-    "COL=verbatim. After a semicolon strength=V, else it is chosen on held-out rows.",
+    "columns (all but linear also :auto); string:ssk,LENGTH,DECAY, spectrum:LENGTH or tree:DECAY, normalized, of the only "
+    "column or the one with --types COL=verbatim. After a semicolon strength=V, "
+    "else it is chosen on held-out rows; of gp noise=V and prior=V.",
 )
 @click.option(
     "--penalty",

@@ -13,7 +13,7 @@ from sklearn.gaussian_process import kernels as theirs
 from sklearn.utils.validation import check_X_y
 
 from lineal.certify.span import prove
-from lineal.certify.span_words import judge
+from lineal.certify.span_words import chosen, judge
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
 from lineal.estimators.descent import seeded
@@ -25,13 +25,10 @@ from lineal.kernels import Kernel
 from lineal.losses import Squared
 from lineal.machines.gaussian_process import Posterior, climb
 from lineal.machines.gram import KernelGram, MatrixGram
-from lineal.model.verdict import TOLERANCE, Verdict
+from lineal.model.verdict import TOLERANCE
 from lineal.problem.span import Gram, SpanProblem
 
 Array = npt.NDArray[np.float64]
-
-SLOPE_SHARE = 1e-4
-"""At a maximum of the likelihood the slope is this share of its size, at most; L-BFGS-B stops at about a tenth of that."""
 
 
 @dataclass(eq=False, repr=False)
@@ -283,7 +280,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         rest = self._y - matrix @ self._posterior.coef - self._noise[:, None] * self._posterior.coef
         verdict = judge(problem, proof, tol, "", float(np.max(np.abs(rest), initial=0.0)))
         if slope is not None:
-            verdict = _chosen(verdict, slope, self.log_marginal_likelihood_value_)
+            verdict = chosen(verdict, slope, self.log_marginal_likelihood_value_)
         self._judged([verdict], [proof.objective])
 
 
@@ -302,19 +299,3 @@ def _structured(kernel: Any, X: Any) -> bool:
 
 def _whole(kernel: Any, X: Array) -> Array:
     return np.asarray(kernel.gram(X) if isinstance(kernel, Kernel) else kernel(X), dtype=np.float64)
-
-
-def _chosen(given: Verdict, slope: float, likelihood: float) -> Verdict:
-    """Return the verdict on hyperparameters that maximise the likelihood, and on the mean given them."""
-    evidence = {**given.evidence, "slope_norm": slope, "log_likelihood": likelihood}
-    reason = "the log marginal likelihood need not be concave, so other hyperparameters may be more likely"
-    if not slope <= SLOPE_SHARE:
-        stopped = f"the search for hyperparameters ended where the likelihood still has a slope (norm {slope:.2g} of its size)"
-        return Verdict(
-            "budget", f"Stopped without a maximum: {stopped}. {given.sentence}", None, None, evidence, stopped
-        )
-    sentence = (
-        f"Stationary: the log marginal likelihood has no slope in the hyperparameters (norm {slope:.2g} of its size); that makes "
-        f"them a local optimum, which may not be the only one. Given them: {given.sentence}"
-    )
-    return Verdict("stationary", sentence, None, None, evidence, reason)

@@ -125,8 +125,10 @@ class Gaussian(Distance):
         return f"exp(-{self.gamma:.6g} |x - z|^2)"
 
     def spelled(self) -> str:
-        """Return ``rbf:gamma=GAMMA``."""
-        return f"{self.name}:gamma={self.gamma!r}"
+        """Return ``rbf:WIDTH`` where six digits of the width say it all, else ``rbf:gamma=GAMMA``."""
+        width = f"{(0.5 / self.gamma) ** 0.5:.6g}"
+        same = self.gamma == 0.5 / float(width) / float(width)
+        return f"{self.name}:{width}" if same else f"{self.name}:gamma={self.gamma!r}"
 
     def sizes(self, rows: Rows) -> Array:
         """Return squared lengths."""

@@ -65,8 +65,13 @@ class Posterior:
         return np.asarray(0.5 * np.einsum("ij,ijk->k", inner, slopes))
 
 
-def climb(value: Callable[[Array], tuple[float, Array]], start: Array, bounds: Array) -> tuple[Array, float, Array]:
-    """Maximise a function within bounds from a start, and return the place, the value and the gradient that bounds leave."""
+def climb(
+    value: Callable[[Array], tuple[float, Array]], start: Array, bounds: Array, **limits: float
+) -> tuple[Array, float, Array]:
+    """Maximise a function within bounds from a start, and return the place, the value and the gradient that bounds leave.
+
+    ``limits`` are those of L-BFGS-B.
+    """
     from scipy import optimize
 
     def down(theta: Array) -> tuple[float, Array]:
@@ -75,7 +80,7 @@ def climb(value: Callable[[Array], tuple[float, Array]], start: Array, bounds: A
 
     low, high = bounds.T
     search: Any = optimize.minimize
-    result = search(down, np.clip(start, low, high), jac=True, method="L-BFGS-B", bounds=bounds)
+    result = search(down, np.clip(start, low, high), jac=True, method="L-BFGS-B", bounds=bounds, options=limits)
     likelihood, gradient = value(result.x)
     left = np.where((result.x <= low) & (gradient < 0.0), 0.0, gradient)
     return result.x, likelihood, np.where((result.x >= high) & (left > 0.0), 0.0, left)

@@ -14,7 +14,7 @@ from lineal import kernels
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError, ModelFileError
 from lineal.ground.records import dataclass
-from lineal.kernels import Kernel
+from lineal.kernels import Kernel, Points
 from lineal.model.feature_map import FeatureMap
 
 if TYPE_CHECKING:
@@ -59,9 +59,18 @@ class KernelMap(FeatureMap):
 
     def phi(self, inputs: Array | csr_array) -> Array:
         """Return the kernel of some rows with those that are kept."""
+        return self.kernel.gram(self.compared(inputs), self.points)
+
+    @property
+    def points(self) -> Points:
+        """The rows that are kept, as points of the kernel."""
+        return self.kernel.points(self.rows)
+
+    def compared(self, inputs: Array | csr_array) -> Points:
+        """Return some rows as points of the kernel, standardized."""
         if self.spread is not None and self.center is not None:
             inputs = (_dense(inputs) - self.center) / self.spread
-        return self.kernel.gram(inputs, self.rows)
+        return self.kernel.points(inputs)
 
     def parameters(self) -> dict[str, object]:
         """Return the kernel, and where its rows are from."""

@@ -60,11 +60,11 @@ class TextKernelMap(FeatureMap):
 
     def phi(self, inputs: Array | csr_array) -> Array:
         """Return the kernel of some texts with those that are kept."""
-        return self.kernel.gram(self._points(inputs), self.points)
+        return self.kernel.gram(self.compared(inputs), self.points)
 
     def scores(self, design: Design, coef: Array) -> Array:
         """Return ``eta = Phi(X) coef``; all texts are read before the first is compared, so that a sentence says which fails."""
-        points = self._points(inputs(design))
+        points = self.compared(inputs(design))
         rows = max(1, CHUNK_CELLS // max(1, len(coef)))
         ones = int(design.starts_with_ones)
         eta = np.zeros((design.shape[0], coef.shape[1])) + (coef[0] if ones else 0.0)
@@ -73,7 +73,8 @@ class TextKernelMap(FeatureMap):
             eta[some] += self.kernel.gram(points.take(some), self.points) @ coef[ones:]
         return eta
 
-    def _points(self, inputs: Array | csr_array) -> Points:
+    def compared(self, inputs: Array | csr_array) -> Points:
+        """Return some texts as points of the kernel."""
         return points_of(self.kernel, texts(inputs), f"{self.input} of row")
 
     def parameters(self) -> dict[str, object]:

@@ -67,6 +67,10 @@ class FeatureMap(ABC):
     def facts(self) -> list[tuple[str, str]]:
         """Return what a page says of it: labels and sentences."""
 
+    def target_variance(self, inputs: Array | csr_array) -> Array | None:
+        """Return the variance of the target of some rows, noise included; None where a map knows of none."""
+        return None
+
     def weighed(self, coef: Array, outputs: Sequence[str]) -> list[tuple[str, str]]:
         """Return what a page says of the coefficients of the columns, the intercept's left out; nothing unless a map does."""
         return []

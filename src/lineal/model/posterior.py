@@ -35,8 +35,16 @@ def predictive(
     >>> float(predicted.sd[0]), round(float(predicted.upper[0]), 3)
     (3.0, 10.88)
     """
-    reach = quantile(check_level(level), freedom)
-    sd = np.sqrt(noise + np.sum(design.times(root(covariance)) ** 2, axis=1))
+    return normal(mean, noise + np.sum(design.times(root(covariance)) ** 2, axis=1), level, freedom)
+
+
+def normal(mean: Array, variance: Array, level: float, freedom: float | None = None) -> Interval:
+    """Return the interval of every row whose target has this mean and variance.
+
+    >>> normal(np.array([0.0]), np.array([4.0]), 0.95).upper.round(2)
+    array([3.92])
+    """
+    reach, sd = quantile(check_level(level), freedom), np.sqrt(variance)
     return Interval(mean, sd, mean - reach * sd, mean + reach * sd, level)
 
 

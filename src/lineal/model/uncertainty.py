@@ -16,8 +16,8 @@ from lineal.ground.arrays import Array
 from lineal.losses import likelihoods
 from lineal.losses.loss import Loss
 from lineal.model.encoder import Encoder
-from lineal.model.feature_map import FeatureMap
-from lineal.model.posterior import Interval, posterior_rows, predictive
+from lineal.model.feature_map import FeatureMap, inputs
+from lineal.model.posterior import Interval, normal, posterior_rows, predictive
 from lineal.model.summary import POSTERIOR, Likelihood, Summary, contrasted, no_errors, shares, table
 from lineal.model.target import Target
 from lineal.model.verdict import Verdict
@@ -151,7 +151,8 @@ class Uncertainty(ABC):
         """Return for every row where its target is expected: mean, standard deviation and interval.
 
         ``sd^2 = sigma^2 + x' covariance x``. Model bayes: normal, with its noise variance; least squares without a penalty:
-        Student's t, ``sigma^2 = RSS / (S - columns)``. ``level`` is the probability that the target is inside.
+        Student's t, ``sigma^2 = RSS / (S - columns)``. Model gp: normal, with the
+        variance of its posterior. ``level`` is the probability that the target is inside.
 
         >>> import lineal
         >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
@@ -159,8 +160,13 @@ class Uncertainty(ABC):
         >>> model.interval({"dose": [2.0]}).sd.round(4)
         array([0.1127])
         """
+        if self.feature_map is not None:
+            design = self.design(data)
+            variance = self.feature_map.target_variance(inputs(design))
+            if variance is not None:
+                return normal(self.means(design, self._offset(data, offset))[:, 0], variance, level)
         if self.target.kind != "number" or self.coef.shape[1] != 1 or not self.loss.estimates_noise:
-            raise InputError("a prediction interval is for one number with normal noise: model bayes, or linear.")
+            raise InputError("a prediction interval is for one number with normal noise: model gp, bayes, or linear.")
         if self.variances is None:
             self.refuse_summary()
             likelihood = self.likelihood()

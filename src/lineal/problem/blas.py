@@ -58,13 +58,14 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-def one_thread(source: Source, outputs: int) -> AbstractContextManager[object]:
+def one_thread(source: Source, outputs: int, *, squares: bool = False) -> AbstractContextManager[object]:
     """Return a context in which BLAS uses one thread.
 
-    It uses one anyway on matrices and vectors this small, where changing the limit would cost more than the fit.
+    It uses one anyway on matrices and vectors this small, where changing the limit would cost more than the fit, unless the
+    fit makes ``squares``, matrices of rows by rows.
     """
     block = source.whole
-    if block is not None and block.n_rows < 5_000 and block.design.shape[1] * outputs < 48:
+    if not squares and block is not None and block.n_rows < 5_000 and block.design.shape[1] * outputs < 48:
         return nullcontext()
     return _LIMIT
 

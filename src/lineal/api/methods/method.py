@@ -64,6 +64,11 @@ class Method(ABC):
         """Whether it reads one column of texts as they are (``feature_map.texts``), and no other."""
         return False
 
+    @property
+    def drawn(self) -> bool:
+        """Whether the fit draws by the seed."""
+        return False
+
     @abstractmethod
     def fit(self, dataset: Dataset, run: Run) -> tuple[MapFit, Loss, Mapping[str, Any]]:
         """Return what was found on the training rows, the loss that reads its scores, and entries of the report.

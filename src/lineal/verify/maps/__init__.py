@@ -17,7 +17,7 @@ import numpy.typing as npt
 from lineal.errors import ModelFileError
 from lineal.verify.claims.ground import INTERCEPT, Ground, field, ground, texts
 from lineal.verify.claims.training import Examples, examples
-from lineal.verify.maps import class_densities, kernel, neighbors, text_kernel
+from lineal.verify.maps import class_densities, gaussian_process, kernel, neighbors, text_kernel
 from lineal.verify.maps.claims import PREFIX, MapClaims
 from lineal.verify.reading.store import Watch
 from lineal.verify.reading.tables import Table
@@ -37,6 +37,7 @@ class MapCheck(Protocol):
 
 BY_NAME: Final[Mapping[str, MapCheck]] = {
     "class-densities": class_densities,
+    "gaussian-process": gaussian_process,
     "kernel": kernel,
     "neighbors": neighbors,
     "text-kernel": text_kernel,

@@ -55,13 +55,20 @@ def columns(claims: MapClaims) -> list[str]:
 
 def check(report: Report, claims: MapClaims, rows: Examples) -> None:
     """Check the training rows in the file, how they are compared, and what the verdict says of the coefficients."""
+    stated, gathered = check_ground(report, claims, rows)
+    check_used(report, claims)
+    check_claims(report, claims, stated, gathered)
+
+
+def check_ground(report: Report, claims: MapClaims, rows: Examples) -> tuple[Stated, Rows]:
+    """Check the training rows in the file, and how they are compared."""
     stated = taken(claims, {"kernel", "numbers", "inputs", "strength"}, kernels.take)
     check_form(report, claims, stated, texts({"map": dict(claims.parameters)}, "map.inputs"))
     x, y, weight, places = _gathered(rows, claims)
     z = _standardized(report, claims, x)
     at = check_places(report, stated, places)
     _check_rows(report, claims, z, x, at)
-    check_claims(report, claims, stated, Rows(z, y, weight, at))
+    return stated, Rows(z, y, weight, at)
 
 
 @dataclass(frozen=True)
@@ -142,11 +149,15 @@ def check_form(report: Report, claims: MapClaims, stated: Stated, inputs: list[s
     intercept = len(claims.made) - len(stated.numbers)
     same = inputs == claims.columns[int(claims.intercept) :] and intercept == int(claims.intercept)
     report.check("the inputs of the kernel are the columns that the terms make", same, f"{len(inputs)} columns")
-    used = bool(np.all(np.any(claims.coef[intercept:] != 0.0, axis=1)))
-    report.check("every row that is kept has a coefficient", used, f"{len(stated.numbers)} rows")
     report.check("no penalty but that of the kernel is stated", dict(claims.penalty) == {"name": "none"})
     report.check("there are no offsets", claims.offset is None)
     report.check("nothing else is claimed", not claims.kept and set(claims.verdict) <= set(MEMBERS))
+
+
+def check_used(report: Report, claims: MapClaims) -> None:
+    """Check that no row is kept in vain."""
+    used = np.any(claims.coef[int(claims.intercept) :] != 0.0, axis=1)
+    report.check("every row that is kept has a coefficient", bool(np.all(used)), f"{len(used)} rows")
 
 
 def _gathered(rows: Examples, claims: MapClaims) -> tuple[Array, Array, Array, Index]:

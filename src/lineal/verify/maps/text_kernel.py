@@ -11,7 +11,7 @@ from lineal.verify.claims.ground import field
 from lineal.verify.claims.training import Examples
 from lineal.verify.maps import text_kernels
 from lineal.verify.maps.claims import MapClaims
-from lineal.verify.maps.kernel import Rows, check_claims, check_form, check_places, columns, taken
+from lineal.verify.maps.kernel import Rows, Stated, check_claims, check_form, check_places, check_used, columns, taken
 from lineal.verify.report import Report
 from lineal.verify.terms.verbatim import texts
 
@@ -20,6 +20,13 @@ __all__ = ["check", "columns"]
 
 def check(report: Report, claims: MapClaims, rows: Examples) -> None:
     """Check the texts in the file, and what the verdict says of the coefficients."""
+    stated, gathered = check_ground(report, claims, rows)
+    check_used(report, claims)
+    check_claims(report, claims, stated, gathered)
+
+
+def check_ground(report: Report, claims: MapClaims, rows: Examples) -> tuple[Stated, Rows]:
+    """Check the texts in the file."""
     given = {"map": dict(claims.parameters)}
     stated = taken(claims, {"kernel", "numbers", "input", "width", "strength"}, text_kernels.take)
     column, width = field(given, "map.input", str), field(given, "map.width", int)
@@ -36,7 +43,7 @@ def check(report: Report, claims: MapClaims, rows: Examples) -> None:
     at = check_places(report, stated, places.astype(np.intp))
     same = _held(claims, len(stated.numbers)) == points[at].tolist()
     report.check("the texts in the file are those of the data", same, f"{len(at)} texts")
-    check_claims(report, claims, stated, Rows(points, y, weight, at))
+    return stated, Rows(points, y, weight, at)
 
 
 def _held(claims: MapClaims, count: int) -> list[str]:
