@@ -193,13 +193,13 @@ class RadiusMixin(RadiusNeighborsMixin):  # type: ignore[misc]
         far = np.concatenate([np.zeros(0), *distances])
         numbers = np.concatenate([np.zeros(0, np.int64), *rows])
         data = far if _mode(mode) == "distance" else np.ones(len(far))
-        return sparse.csr_matrix((data, numbers, starts), shape=(len(rows), self.n_samples_fit_))  # type: ignore[attr-defined]
+        return sparse.csr_matrix((data, numbers, starts), shape=(len(rows), self.n_samples_fit_))
 
     def _within(self, X: Any, radius: float | None) -> Any:
         """Yield distances and row numbers of every query, some queries at a time."""
-        asked, own = self._asked(X)  # type: ignore[attr-defined]
+        asked, own = self._asked(X)
         bound = number("radius", self.radius if radius is None else radius, infinite=True)
-        held = self._held  # type: ignore[attr-defined]
+        held = self._held
         step = max(1, RADIUS_CELLS // held.count)
         for first in range(0, asked.shape[0], step):
             some = held.all_distances(asked[first : first + step])
