@@ -276,7 +276,7 @@ def test_rows_are_kept_as_they_were():
         (lambda: lineal.KNeighborsClassifier(metric="nan_euclidean").fit(X, Y), "metric is 'nan_euclidean'"),
         (lambda: lineal.KNeighborsClassifier(p=0).fit(X, Y), "p is 0"),
         (lambda: lineal.KNeighborsClassifier(leaf_size=0).fit(X, Y), "leaf_size > 0"),
-        (lambda: lineal.KNeighborsClassifier(n_jobs=3).fit(X, Y), "n_jobs is 3"),
+        (lambda: lineal.KNeighborsClassifier(n_jobs=2.5).fit(X, Y), "n_jobs is 2.5; it must be None or a whole number"),
         (lambda: lineal.KNeighborsRegressor("auto").fit(X[:1], T[:1]), "n_samples = 1"),
         (lambda: lineal.NearestNeighbors().fit(np.where(X > 2, np.nan, X)), "NaN"),
         (lambda: lineal.NearestNeighbors().fit(X).kneighbors(np.where(Q > 2, np.inf, Q)), "infinity"),
@@ -330,6 +330,8 @@ def test_rows_may_be_those_of_another_search():
             lineal.KNeighborsClassifier().fit(held, Y).kneighbors(Q)[1], holders[0].kneighbors(Q)[1]
         )
     graph = sklearn.neighbors.kneighbors_graph(holders[2], 3)  # their functions take our search
+    within = sklearn.neighbors.radius_neighbors_graph(holders[2], 0.5)
+    assert (within != sklearn.neighbors.radius_neighbors_graph(X, 0.5)).nnz == 0
     assert np.ravel(graph.sum(axis=1)).tolist() == [3.0] * len(X)
 
 

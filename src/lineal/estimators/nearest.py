@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.neighbors import BallTree, KDTree
-from sklearn.neighbors._base import KNeighborsMixin, RadiusNeighborsMixin
+from sklearn.neighbors import NearestNeighbors as Reference
 from sklearn.utils.validation import check_is_fitted
 
 from lineal.certify.wording import exact
@@ -25,6 +25,10 @@ from lineal.neighbors.index import Neighbors
 Numbers = npt.NDArray[np.int64]
 
 ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree")
+KNeighborsMixin: Any
+RadiusNeighborsMixin: Any
+KNeighborsMixin, RadiusNeighborsMixin = Reference.__bases__[:2]
+"""What scikit-learn's functions recognize a search by; only its public classes name them."""
 RADIUS_CELLS = 2**22
 """Distances that a search within a radius holds at a time: 32 MB."""
 
