@@ -213,7 +213,9 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return np.broadcast_to(given, (n,)).copy()
 
     def _likelihood(self, kernel: Any) -> tuple[float, Array]:
-        matrix, slopes = kernel(self.X_train_, eval_gradient=True)
+        with np.errstate(over="ignore", invalid="ignore"):  # exp(-d) d of far points is 0 times infinity: it tends to 0
+            matrix, slopes = kernel(self.X_train_, eval_gradient=True)
+            slopes = np.where(np.isnan(slopes) & (matrix == 0.0)[:, :, None], 0.0, slopes)
         try:
             posterior = Posterior.of(matrix, self._noise, self._y, str(kernel))
         except InputError:

@@ -301,7 +301,8 @@ def _rise(row: Loss, theta: Array, share: Array, off: float) -> float:
         q, logs = theta + row.y[0], _logs(row)[0]
         steep = np.abs(np.log(q) - logs[: len(q)]) + 2.0 * share / q
         if not isinstance(row, Softmax):
-            steep = steep + np.abs(np.log(1.0 - q) - logs[1:]) + 2.0 * share / (1.0 - q)
+            other = (1.0 - row.y[0]) - theta  # 1 - q, which rounds to zero where theta is next to nothing
+            steep = steep + np.abs(np.log(other) - logs[1:]) + 2.0 * share / other
         return float(share @ (steep + 2.0 * off))
     if isinstance(row, Corner):
         size = np.abs(row.eta[0]) + np.abs(row.at[0]) + row.epsilon
