@@ -147,7 +147,7 @@ def test_other_models_have_no_intervals(table):
     ridge = lineal.fit(str(data), "y", model="ridge", penalty=0.1)
     with pytest.raises(lineal.InputError, match="bayes"):
         ridge.interval(str(data))
-    with pytest.raises(lineal.InputError, match="model bayes, or linear"):
+    with pytest.raises(lineal.InputError, match="model gp, bayes, or linear"):
         lineal.fit(str(data), "y", model="median", penalty="none").interval(str(data))
 
 

@@ -78,7 +78,7 @@ def test_hard_inputs_are_refused_in_words():
     stream = Perceptron().partial_fit(x, y, classes=[0, 1])
     with pytest.raises(InputError, match="has begun"):
         stream.partial_fit(x, y, coef_init=[0, 0, 0, 0])
-    with pytest.raises(InputError, match="stream has the classes"):
+    with pytest.raises(InputError, match="do not exist in the initial classes"):
         stream.partial_fit(x, y + 1)
     with pytest.raises(InputError, match="expecting 4 features"):
         stream.partial_fit(x[:, :2], y)

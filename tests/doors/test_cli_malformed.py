@@ -143,13 +143,6 @@ def test_every_row_without_a_target_is_counted(lineal: Lineal) -> None:
     assert (int(fitted) + int(held), int(left) + int(unmeasured)) == (150, 50)
 
 
-def test_standard_input_is_refused_in_words(lineal: Lineal) -> None:
-    code, out, err = lineal("fit", "-", "--target", "y")
-    assert (code, out) == (2, "")
-    assert "standard input" in err
-    assert "save it first" in err
-
-
 @pytest.mark.slow
 def test_ten_thousand_columns_are_fitted(lineal: Lineal) -> None:
     n = 10_000

@@ -258,7 +258,7 @@ GOOD = "x,z,y\n" + "".join(f"{i % 7},{(i * 5) % 11},{i % 2}\n" for i in range(60
         (["--bounds", "x:low:1"], "'low'"),
         (["--bounds", "x::"], "no effect"),
         (["--bounds", "x:0:1", "--bounds", "x:0:2"], "twice"),
-        (["--trace", "t.txt"], ".csv or .parquet"),
+        (["--trace", "t.txt"], "must end in one of .csv, "),
         (["--trace", "nowhere/t.csv"], "nowhere"),
         (["--trace", "good.csv"], "choose another"),
         (["--seed", "1", "--test-size", "0", "--penalty", "l1:1"], "no effect"),

@@ -92,7 +92,7 @@ def test_what_becomes_of_gates(capsys):
         (["points.csv", "--target", "class", "--start", "a,b,c"], "or 3 numbers"),
         (["points.csv", "--target", "class", "--classes", "+,x"], "'-' is none of them"),
         (["points.csv", "--target", "class", "--seed", "1"], "--seed has no effect"),
-        (["points.csv", "--target", "class", "-o", "steps.txt"], "must end in .csv or .parquet"),
+        (["points.csv", "--target", "class", "-o", "steps.txt"], "must end in one of .csv, "),
         (["one.csv", "--target", "y"], "--classes"),
         (["points.csv", "--target", "class", "--epochs", "0"], "is not in the range"),
     ],

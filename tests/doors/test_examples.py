@@ -14,8 +14,8 @@ from lineal.cli import run
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
-UNKNOWN_TO_THE_CHECKER = {"news", "promoters", "questions"}
-"""Examples whose feature map `lineal verify` does not know yet, and refuses by its name."""
+MINUTES_TO_CHECK = {"news"}
+"""Examples of long texts, whose subsequences the checker's plain formulas count for minutes; other tests hold them."""
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
 
 
@@ -36,7 +36,7 @@ def said(name, capsys, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in MINUTES_TO_CHECK])
 def test_the_command_line_runs_and_is_confirmed(name, tmp_path, monkeypatch, capsys):
     command, data = files(name)
     if not all(path.exists() for path in data):
@@ -46,11 +46,7 @@ def test_the_command_line_runs_and_is_confirmed(name, tmp_path, monkeypatch, cap
     model = [] if "-o" in words else ["-o", "m.lineal"]
     assert run([*words, *model]) == 0, capsys.readouterr()
     written = next(tmp_path.glob("*.lineal"))
-    code = run(["verify", str(written), str(data[0])])
-    if name in UNKNOWN_TO_THE_CHECKER:
-        assert (code, "does not know the feature map" in capsys.readouterr().err) == (2, True)
-    else:
-        assert code == 0, capsys.readouterr().out
+    assert run(["verify", str(written), str(data[0])]) == 0, capsys.readouterr().out
 
 
 def figure(text, pattern):

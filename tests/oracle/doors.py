@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
 
 import lineal
 
@@ -195,7 +197,9 @@ def ask(case: Case) -> tuple[list[Claim], float]:
     estimator = getattr(lineal, case.door)(**case.params)
     more = {} if case.weight is None else {"sample_weight": case.weight}
     more |= {} if case.offset is None else {"offset": case.offset}
-    estimator.fit(case.X, case.y, **more)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # its sentence is the verdict's, which is judged
+        estimator.fit(case.X, case.y, **more)
     seconds = time.perf_counter() - begin
     if case.door == "HuberRegressor" and case.params.get("scale") is None:
         return [_with_scale(estimator, case)], seconds

@@ -120,7 +120,7 @@ def lineal(context: click.Context) -> None:
 @click.option(
     "--trace",
     type=File,
-    help="Write the steps of the solver, with their coefficients, to this .csv or .parquet file.",
+    help="Write the steps of the solver, with their coefficients, to this file (.csv, .parquet, .xlsx, ...).",
 )
 @click.option(
     "--tol",

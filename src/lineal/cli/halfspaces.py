@@ -84,7 +84,9 @@ def separable() -> None:
 @click.option(
     "--bound", is_flag=True, help="Add the maximum margin and the bound R^2/gamma^2 = (RB)^2 on the mistakes."
 )
-@click.option("-o", "--output", type=File, metavar="FILE", help="Write all steps to this .csv or .parquet file.")
+@click.option(
+    "-o", "--output", type=File, metavar="FILE", help="Write all steps to this file (.csv, .parquet, .xlsx, ...)."
+)
 @beside
 @reading
 @json_option
