@@ -28,17 +28,22 @@ from lineal.sources.rowwise import Targets
 
 
 def steps(problem: Problem, start: Array) -> Iterator[Step]:
-    """Yield one step per point of the path."""
+    """Yield one step per point of the path; where rounding led it astray, the best of them again at its end."""
     path = _Path(problem, start)
-    best, stalled = np.inf, 0
+    best: Step | None = None
+    stalled = 0
     while True:
         coef = problem.penalty.prox(path.rounded(), np.zeros(problem.shape[0]))
         value, gap = problem.evaluate(coef).value, path.gap()
-        yield Step(coef, value, gap, problem.passes, theta=path.theta())
-        stalled = 0 if gap < 0.9 * best else stalled + 1
-        best = min(best, gap)
+        last = Step(coef, value, gap, problem.passes, theta=path.theta())
+        yield last
+        stalled = 0 if best is None or gap < 0.9 * best.estimate else stalled + 1
+        if best is None or gap < best.estimate:
+            best = last
         if not np.isfinite(gap) or stalled > 20 or gap <= 1e-15 * abs(value) or not path.advance():
-            return
+            break
+    if best is not last:
+        yield best
 
 
 class _Path:
