@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
+from typing import Final
+
+MAX_NAMES_COMPARED: Final = 100_000
+"""Names that are compared with one that is unknown; looking at more would take longer than a person waits."""
 
 
 class LinealError(Exception):
@@ -88,10 +93,11 @@ def near(name: object, known: Iterable[str]) -> str:
     """
     import difflib
 
-    names = list(known)
     if not isinstance(name, str):  # whatever was given in place of a name
         return ""
-    hits = [one for one in names if alike(one) == alike(name)][:3]
+    names = list(itertools.islice(known, MAX_NAMES_COMPARED))
+    wanted = alike(name)
+    hits = [one for one in names if alike(one) == wanted][:3]
     hits = hits or difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if not hits:
         return ""

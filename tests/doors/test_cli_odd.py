@@ -125,6 +125,7 @@ READING: dict[str, Callable[[str], list[str]]] = {
     "inspect, no target": lambda data: ["inspect", data],
     "verify": lambda data: ["verify", "good.lineal", data],
     "summary": lambda data: ["summary", "plain.lineal", data, "--errors", "HC3"],
+    "diagnose": lambda data: ["diagnose", "plain.lineal", data, "-o", "out.csv"],
     "separable": lambda data: ["separable", data, "--target", "y", "-o", "out.json"],
     "trace": lambda data: ["trace", data, "--target", "y", "-o", "out.csv"],
     "kernel": lambda data: ["kernel", data, "--kernel", "rbf:1", "--check", "-o", "out.npy"],
@@ -134,6 +135,7 @@ READING: dict[str, Callable[[str], list[str]]] = {
     "evaluate, model": lambda data: ["evaluate", data, "good.csv"],
     "verify, model": lambda data: ["verify", data, "good.csv"],
     "summary, model": lambda data: ["summary", data],
+    "diagnose, model": lambda data: ["diagnose", data, "plain.csv"],
     "show": lambda data: ["show", data],
 }  # fmt: skip
 STACK = """

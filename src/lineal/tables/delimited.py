@@ -92,8 +92,6 @@ class Delimited(Table):
             if quoting.quote != dialect.quote:
                 agreed = quoting.quote or ""
                 dialect = detect(data, whole, file.name, delimiter=dialect.delimiter, quote=agreed, header=header)
-        if dialect.header and whole and not data[dialect.start :].strip(b"\r\n"):
-            raise InputError(f"{file.name} has a header but no rows.")
         return cls(file, dialect, Findings(encoded, quoting), quote_given=quote is not None)
 
     @property

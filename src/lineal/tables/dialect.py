@@ -108,8 +108,10 @@ def detect(
     check_first(rows, origin)
     named = has_header(rows) if header is None else header
     width = Counter(map(len, rows)).most_common(1)[0][0] if not named else len(rows[0])
-    naming = Naming.of(rows[0], origin) if named else Naming(tuple(f"c{j + 1}" for j in range(width)))
     start = skip + (record_end(data[skip:], quoting, chosen) if named else 0)
+    if named and whole and not data[start:].strip(b"\r\n"):  # before millions of words are named
+        raise InputError(f"{origin} has a header but no rows.")
+    naming = Naming.of(rows[0], origin) if named else Naming(tuple(f"c{j + 1}" for j in range(width)))
     numeric, few = _kinds(rows[1:] if named else rows, naming.names)
     return Dialect(chosen, quoting, named, naming, start, numeric, few)
 

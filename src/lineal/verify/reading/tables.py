@@ -101,16 +101,16 @@ class Delimited:
         self, text: TextFile, needed: set[str], delimiter: str | None, quote: str, header: bool | None
     ) -> None:
         self._text, self._quote = text, quote
-        self._delimiter, self._header, first = _chosen(text, needed, delimiter, quote, header)
-        self.names = naming.named(first) if self._header else [f"c{i}" for i in range(1, len(first) + 1)]
+        self._delimiter, self._header, self.names = _chosen(text, needed, delimiter, quote, header)
+        self._places = {name: place for place, name in enumerate(self.names)}
 
     def has(self, name: str) -> bool:
         """Return whether there is a column of that name."""
-        return name in self.names
+        return name in self._places
 
     def blocks(self, needed: Iterable[str], rows: int = BLOCK_ROWS) -> Iterator[Cells]:
         """Yield the needed columns, ``rows`` rows at a time."""
-        wanted = {name: self.names.index(name) for name in needed if name in self.names}
+        wanted = {name: self._places[name] for name in needed if name in self._places}
         records, before = _records(self._text, self._delimiter, self._quote), 0
         if self._header:
             next(records, None)
@@ -129,20 +129,22 @@ class Delimited:
 def _chosen(
     text: TextFile, needed: set[str], delimiter: str | None, quote: str, header: bool | None
 ) -> tuple[str, bool, list[str]]:
-    """Return the delimiter, whether the first record is a header, and that record."""
+    """Return the delimiter, whether the first record is a header, and the names of the columns."""
     choices = DELIMITERS if delimiter is None else (delimiter,)
     firsts = {choice: _first(text, choice, quote) for choice in choices}
-    named, numbered = header is not False, header is not True
-    if not needed:
-        best = next((choice for choice in choices if len(firsts[choice]) > 1), choices[0])
-        return best, named, firsts[best]
-    for choice in choices:
-        if named and needed <= set(naming.named(firsts[choice])):
-            return choice, True, firsts[choice]
-        if numbered and needed <= {f"c{number}" for number in range(1, len(firsts[choice]) + 1)}:
-            return choice, False, firsts[choice]
-    best = max(choices, key=lambda choice: len(firsts[choice]))
-    return best, named, firsts[best]
+    named = header is not False
+    for choice, first in firsts.items() if needed else ():
+        for headed in (True, False) if header is None else (header,):
+            names = _names(first, headed)
+            if needed.issubset(names):
+                return choice, headed, names
+    several = next((choice for choice in choices if len(firsts[choice]) > 1), choices[0])
+    best = max(choices, key=lambda choice: len(firsts[choice])) if needed else several
+    return best, named, _names(firsts[best], named)
+
+
+def _names(first: list[str], header: bool) -> list[str]:
+    return naming.named(first) if header else [f"c{number}" for number in range(1, len(first) + 1)]
 
 
 def _first(text: TextFile, delimiter: str, quote: str) -> list[str]:
