@@ -291,3 +291,12 @@ def test_the_shared_files_have_the_rows_their_readme_states():
         assert sum(batch.num_rows for batch in table.batches()) == rows, name
         if columns is not None:
             assert len(table.names) == columns, name
+
+
+@pytest.mark.parametrize("repeats", [1, 2, 3, 30])
+def test_a_header_may_name_a_rare_cell_of_its_column(tmp_path, repeats):
+    """A table of words: `word` is one of them; the first row of a table without a header comes again more often."""
+    rows = [f"w{k},{'NV'[k % 2]}" for k in range(200 - repeats)] + ["word,N"] * repeats
+    (tmp_path / "words.csv").write_text("\n".join(["word,tag", *rows]) + "\n")
+    headed = repeats <= 2  # one in a hundred cells
+    assert as_table(tmp_path / "words.csv").names == (("word", "tag") if headed else ("c1", "c2"))

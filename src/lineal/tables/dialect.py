@@ -22,6 +22,8 @@ CLASS_MAX_CELLS = 20
 """A column with at most this many different cells in the first rows is read as text if it is the target."""
 SAMPLE_CHARACTERS = 1 << 18
 """Characters that are looked at to guess delimiter, quoting, header and types."""
+RARE_SHARE = 0.01
+"""A cell of the first row that this share of the cells below repeats, or fewer, may be the name of their column."""
 MISSING = frozenset(("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"))
 """Text that stands for a missing cell, after blanks at both ends are stripped."""
 
@@ -224,7 +226,10 @@ def check_first(rows: list[list[str]], origin: str) -> None:
 
 
 def has_header(rows: list[list[str]]) -> bool:
-    """Return whether the first row names the columns."""
+    """Return whether the first row names the columns.
+
+    A name may be a rare cell of its own column (`word` is a word); a cell of a table without a header comes again.
+    """
     first, rest = [cell.strip() for cell in rows[0]], [row for row in rows[1:1000] if row != rows[0]]
     plain = True  # no cell of the first row is a number or missing
     repeated = False
@@ -235,7 +240,7 @@ def has_header(rows: list[list[str]]) -> bool:
             continue
         if below and all(number(cell) is not None for cell in below):
             return True
-        repeated = repeated or name in below
+        repeated = repeated or below.count(name) > RARE_SHARE * len(below)
     return plain and not repeated
 
 
