@@ -33,8 +33,8 @@ class Classifier(ClassifierMixin, Fitted):  # type: ignore[misc]
 
     def _spread(self, coef: Array, *, intercept: bool) -> None:
         """Note coefficients, (outputs, features), and intercepts, zero without one."""
-        self.coef_ = coef[int(intercept) :].T.copy()
-        self.intercept_ = coef[0].copy() if intercept else np.zeros(coef.shape[1])
+        self.coef_ = self._rounded(coef[int(intercept) :].T.copy())
+        self.intercept_ = self._rounded(coef[0].copy() if intercept else np.zeros(coef.shape[1]))
 
     def decision_function(self, X: Any, *, offset: Any = None) -> Array:
         """Return the score of the second class, or of every class where there are several."""

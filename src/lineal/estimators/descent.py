@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +66,8 @@ class Plan:
 @dataclass(eq=False, kw_only=True, repr=False)
 class Descent(Fitted):
     """An estimator that descends from row to row; one member for each problem it solves."""
+
+    _keeps_single: ClassVar[bool] = False
 
     loss: str
     penalty: str | None = "l2"

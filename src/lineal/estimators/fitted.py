@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -61,9 +61,9 @@ class _Centered(NamedTuple):
         return _Centered(self.center, change(self.coef), change(self.plain))
 
     def scores(self, X: Any, stacked: Array) -> Array:
-        """Return ``(X - center) b``; ``X b`` where intercept or coefficients were edited since."""
+        """Return ``(X - center) b``; ``X b`` where intercept or coefficients were edited, not only rounded, since."""
         design = as_design(X)
-        if not np.array_equal(stacked, self.plain):
+        if not np.array_equal(stacked, self.plain) and not np.array_equal(stacked, self.plain.astype(np.float32)):
             return design.times(stacked)
         return scores(design, self.coef, self.center)
 
@@ -103,9 +103,13 @@ class Fitted(Displayed):
     Of a fit that is shorter than their words and records, each is made when it is first asked for.
     """
 
+    _keeps_single: ClassVar[bool] = True
+    """Whether float32 rows give float32 coefficients and predictions; in scikit-learn most estimators do."""
+
     coef_: npt.NDArray[Any]
     intercept_: Any
     n_features_in_: int
+    _floats: np.dtype[Any]
     time_limit: float | None
     _closed: _Closed
     _centered: _Centered | None
@@ -139,7 +143,7 @@ class Fitted(Displayed):
         start: Array | None = None,
     ) -> Array:
         """Fit, note everything but the coefficients on the estimator, and return those, ``(columns, outputs)``."""
-        deadline = until("time_limit", self.time_limit)
+        deadline, self._floats = until("time_limit", self.time_limit), X.dtype
         columns = columns_of(self, intercept=intercept)
         cost = penalty(float(len(y) if weight is None else weight.sum()), _penalty_factors(len(columns), intercept))
         shift = None if offset is None else offsets(offset, X.shape[0], loss.outputs)
@@ -161,6 +165,7 @@ class Fitted(Displayed):
         self, X: Any, y: Array, weight: Array | None, offset: Any, *, outputs: int, intercept: bool
     ) -> tuple[Memory, Array]:
         """Return the rows as a source, and a penalty factor of 1 for every column but the intercept."""
+        self._floats = X.dtype
         columns = columns_of(self, intercept=intercept)
         penalty_factors = _penalty_factors(len(columns), intercept)
         shift = offsets(offset, X.shape[0], outputs)
@@ -204,6 +209,21 @@ class Fitted(Displayed):
             return self._closed.fit.steps
         return self.trace_.steps_of(self.model_.solver)
 
+    def _rounded(self, values: Any) -> Any:
+        """Return coefficients in the floats of the rows that they were fitted to; where float32 cannot hold them, as they are."""
+        if not self._keeps_single or self._floats != np.float32:
+            return values
+        with np.errstate(over="ignore"):
+            single = values.astype(np.float32)
+        return single if np.isfinite(single).all() else values
+
+    def _like(self, X: Any, values: Array) -> Array:
+        """Return predictions in float32 where both the rows and the coefficients are."""
+        if X.dtype != np.float32 or getattr(self.coef_, "dtype", None) != np.float32:
+            return values
+        with np.errstate(over="ignore"):
+            return np.asarray(values.astype(np.float32))
+
     def _ready(self) -> None:
         """Raise NotFittedError before a fit."""
         if "coef_" not in self.__dict__:
@@ -239,7 +259,7 @@ class Fitted(Displayed):
         if not np.isfinite(eta).all():
             blame(X)
         shift = offsets(offset, X.shape[0], stacked.shape[1])
-        return eta if shift is None else eta + shift
+        return self._like(X, eta if shift is None else eta + shift)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class HuberRegressor(Regressor):
     >>> model.verdict_.kind, bool(model.outliers_[7]), bool(0.9 < model.coef_[0] < 1.1)
     ('optimal', True, True)
     """
+
+    _keeps_single: ClassVar[bool] = False
 
     epsilon: float = 1.35
     max_iter: int | None = None

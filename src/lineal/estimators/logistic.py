@@ -136,7 +136,7 @@ class LogisticRegression(Classifier):
             inside = bool(means.min() > 0.0 and means.max() < 1.0)
         if not inside:
             blame(X)  # infinity makes a probability of exactly 0 or 1
-        return means
+        return self._like(X, means)
 
     def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
         """Return the logarithm of the probability of every class, exact where the probability underflows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,8 @@ class LogisticRegressionCV(LogisticRegression):
     >>> model.verdict_.kind, model.scores_.shape
     ('optimal', (5, 1, 3))
     """
+
+    _keeps_single: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -172,6 +174,8 @@ class LogisticRegressionCV(LogisticRegression):
 
 class _Judge(LogisticRegression):
     """A model with given coefficients, for scorers that ask an estimator."""
+
+    _keeps_single: ClassVar[bool] = False
 
     def hold(self, coef: Array, *, intercept: bool) -> None:
         self._spread(coef, intercept=intercept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +68,8 @@ class Perceptron(Classifier):
     >>> model.verdict_.kind, model.predict([[1.0, 1.0]]).tolist(), model.verdict_.evidence["within_bound"]
     ('separated', [1], True)
     """
+
+    _keeps_single: ClassVar[bool] = False
 
     variant: str = "plain"
     tie: str = "mistake"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from lineal.api.dialects import solver_named
 from lineal.errors import InputError
@@ -37,6 +37,8 @@ class QuantileRegressor(Regressor):
     >>> model.verdict_.kind, round(float(model.coef_[0]), 5)
     ('optimal', 1.0)
     """
+
+    _keeps_single: ClassVar[bool] = False
 
     quantile: float = 0.5
     alpha: float = 1.0

@@ -63,11 +63,11 @@ class Regressor(RegressorMixin, Fitted):  # type: ignore[misc]
 
     def _spread(self, coef: Array, *, intercept: bool, several: bool = False, column: bool = False) -> None:
         """Note coefficients and intercept: arrays for several targets, an intercept in an array if y is a column."""
-        slopes = coef[int(intercept) :].T.copy()
+        slopes = self._rounded(coef[int(intercept) :].T.copy())
         self.coef_ = slopes if several else slopes[0]
         self.intercept_ = 0.0
         if intercept:
-            self.intercept_ = coef[0].copy() if column else coef[0, 0]  # (a numpy scalar, as there)
+            self.intercept_ = self._rounded(coef[0].copy() if column else coef[0, 0])  # (a numpy scalar, as there)
 
     def predict(self, X: Any, *, offset: Any = None) -> Array:
         """Return ``X coef_ + intercept_ (+ offset)`` for every row."""

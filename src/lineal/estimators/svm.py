@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,8 @@ class LinearSVC(Classifier):
     >>> model.verdict_.kind, model.predict([[9.0]]).tolist()
     ('optimal', ['yes'])
     """
+
+    _keeps_single: ClassVar[bool] = False
 
     penalty: str = "l2"
     loss: str = "squared_hinge"
@@ -177,6 +179,8 @@ class LinearSVR(Regressor):
     >>> model.verdict_.kind, round(float(model.coef_[0]), 4)
     ('optimal', 1.0)
     """
+
+    _keeps_single: ClassVar[bool] = False
 
     epsilon: float = 0.0
     tol: float = TOLERANCE
