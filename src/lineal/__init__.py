@@ -71,8 +71,11 @@ _HOMES = {
     "RBFSampler": "lineal.estimators",
     "TextFeatures": "lineal.estimators.text",
     "path": "lineal.paths.path_from_arrays",
+    "plot": "lineal.plots.drawing",
 }
 """Where each public name lives; resolved on first use, so that `import lineal` loads nothing."""
+_ROOMS = ("inference", "plots")
+"""Rooms that are public namespaces: ``lineal.plots.fit``."""
 
 __all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604  (names resolved lazily below)
 
@@ -81,8 +84,10 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         public = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
         return public
+    if name in _ROOMS:
+        return importlib.import_module(f"lineal.{name}")
     raise AttributeError(f"module 'lineal' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES, *_ROOMS})

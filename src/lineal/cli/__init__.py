@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from lineal.cli.halfspaces import lineal
+from lineal.cli.pictures import lineal
 from lineal.errors import LinealError
 
 INTERRUPTED_EXIT_CODE: Final = 130
