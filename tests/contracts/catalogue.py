@@ -19,7 +19,7 @@ Call = Callable[..., Any]
 
 VALUES = {"LinealError", "InputError", "ModelFileError", "VerificationError", "Verdict", "Model", "Stack"}
 """Names that take no data."""
-NOT_DATA = {"load", "likelihood_ratio"}
+NOT_DATA = {"load", "likelihood_ratio", "nested_tests", "term_tests", "hypothesis_test"}
 """Functions of files and of models."""
 KERNEL_MACHINES = (
     "GaussianProcessRegressor", "KernelLogisticRegression", "KernelPerceptron", "KernelRidge", "SVC", "SVR",

@@ -1,4 +1,4 @@
-"""What can be typed to ask how sure a fit is: `lineal summary`, `lineal diagnose`. The work is imported when a command runs."""
+"""What can be typed to ask how sure a fit is: `summary`, `test`, `diagnose`. The work is imported when a command runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from lineal.cli.commands import lineal
 from lineal.cli.options import Command, File, beside, json_option, reading
 
-__all__ = ["diagnose", "lineal", "summary"]
+__all__ = ["diagnose", "lineal", "summary", "test"]
 
 
 @lineal.command(cls=Command)
@@ -29,6 +29,11 @@ __all__ = ["diagnose", "lineal", "summary"]
     help="The probability an interval covers.",
 )
 @click.option("--against", metavar="CLASS", help="The class others are compared with; if not given, the mean of all.")
+@click.option(
+    "--terms",
+    type=click.Choice(["II", "III"]),
+    help="Test every term instead, given all others (III), or those without products it is in (II).",
+)
 @beside
 @reading
 @json_option
@@ -62,4 +67,25 @@ def diagnose() -> None:
     """Show how a fit disagrees with its rows: residuals, leverage, influence, collinearity, tests of what it assumes.
 
     DATA is the file the model was fitted on. A model of least squares, or of two classes or counts; penalized ones, too.
+    """
+
+
+@lineal.command(cls=Command)
+@click.argument("model", type=File)
+@click.argument("larger", type=File, required=False)
+@click.argument("data", type=File, required=False)
+@click.option(
+    "--hypothesis",
+    metavar="TEXT",
+    help="Equations about the coefficients of MODEL, parted by commas, such as 'age = 0, 2*dose = weight'.",
+)
+@click.option("--class", "output", metavar="CLASS", help="Of several classes, the one whose coefficients are meant.")
+@beside
+@reading
+@json_option
+def test() -> None:
+    """Test a model against a LARGER one (likelihood ratio, Wald, score), or a hypothesis about its coefficients (Wald).
+
+    Both are fits without a penalty to the same rows, and the columns of one are among those of the other. DATA is the file
+    they were fitted on: the score test needs it.
     """

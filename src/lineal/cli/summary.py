@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,11 +12,14 @@ from rich.text import Text
 
 from lineal.api.model_file import load
 from lineal.cli.opening import DataFile
+from lineal.cli.options import typed
 from lineal.cli.page import Screen, lined, number, right
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
 from lineal.errors import InputError
 from lineal.inference.summaries import summarise
+from lineal.inference.term_tests import term_tests
+from lineal.model.model import Model
 from lineal.model.summary import Summary
 
 MAX_COVARIANCE_SHOWN: Final = 6
@@ -30,19 +34,19 @@ def run(
     cluster: str | None,
     level: float,
     against: str | None,
+    terms: str | None,
     as_json: bool,
     **reading: Any,
 ) -> int:
     """Summarise and print; without data the standard errors are those the model file holds."""
     fitted = load(model)
+    if terms is not None:
+        return _terms(fitted, model, terms, data, as_json=as_json)
     if data is None:
         if errors != "classical" or cluster is not None:
             option = f"--cluster {cluster}" if cluster is not None else f"--errors {errors}"
             raise InputError(f"{option} needs another look at the rows: give the file the model was fitted on as DATA.")
-        if any(value not in (None, ()) for value in reading.values()):
-            raise InputError(
-                "--delimiter, --quote, --header and --beside are about DATA, and no DATA is given; leave them out, or add it."
-            )
+        unread(reading)
         summarised = fitted.summary(level=level, against=against)
     elif fitted.variances is not None:
         raise InputError(f"the posterior of model bayes is in {model} itself; leave {data} out.")
@@ -55,6 +59,28 @@ def run(
     else:
         covariance = [] if summarised.covariance is None else [_covariance(summarised)]
         Screen().print(summarised, *covariance)
+    return 0
+
+
+def unread(reading: Mapping[str, Any]) -> None:
+    """Refuse options that say how DATA is read where none is given."""
+    if any(value not in (None, ()) for value in reading.values()):
+        raise InputError(
+            "--delimiter, --quote, --header and --beside are about DATA, and no DATA is given; leave them out, or add it."
+        )
+
+
+def _terms(fitted: Model, model: Path, kind: str, data: DataFile | None, *, as_json: bool) -> int:
+    """Test every term and print."""
+    idle = [f"--{name}" for name in ("errors", "cluster", "level", "against") if typed(name)]
+    idle += [] if data is None else [str(data)]
+    if idle:
+        raise InputError(f"--terms tests from what {model} holds; leave {idle[0]} out.")
+    tests = term_tests(fitted, kind)
+    if as_json:
+        click.echo(text({"model": str(model), "kind": kind, **tests.to_dict()}))
+    else:
+        Screen().print(tests)
     return 0
 
 

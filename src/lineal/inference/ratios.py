@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -50,7 +51,7 @@ def likelihood_ratio(small: Model, large: Model) -> Ratio:
     from scipy import special  # slow to load: only for tests and likelihoods
 
     few, many = _likelihood(small), _likelihood(large)
-    _comparable(small, large, few, many)
+    comparable(small, large, few, many)
     factor = large.loss.free_outputs
     more = factor * (many.columns - few.columns)
     if not many.loss.estimates_noise:
@@ -65,6 +66,14 @@ def likelihood_ratio(small: Model, large: Model) -> Ratio:
     return Ratio(statistic, more, float(special.chdtrc(more, max(statistic, 0.0))), f, left, exact)
 
 
+def keys(model: Model) -> list[str]:
+    """Return what tells the columns of models of the same rows apart: their names, those of a polynomial without its degree.
+
+    The first column of ``poly(x, 2)`` is that of ``poly(x, 3)``.
+    """
+    return [re.sub(r"(poly\(.+?), \d+\)\[", r"\1)[", name) for name in model.columns]
+
+
 def _likelihood(model: Model) -> Likelihood:
     """Return the likelihood of a fit at its optimum, where that need not be unique."""
     if model.verdict.kind != "not_unique":
@@ -77,10 +86,12 @@ def _likelihood(model: Model) -> Likelihood:
     return replace(likelihood, columns=likelihood.columns - len(evidence))
 
 
-def _comparable(small: Model, large: Model, few: Likelihood, many: Likelihood) -> None:
+def comparable(small: Model, large: Model, few: Likelihood, many: Likelihood) -> None:
+    """Refuse models that are not nested, or not of the same rows."""
     if small.loss != large.loss or small.target != large.target:
         raise InputError("the models have different losses or targets; a ratio test compares fits of the same target.")
-    strangers = [name for name in small.columns if name not in large.columns]
+    known = set(keys(large))
+    strangers = [name for name, key in zip(small.columns, keys(small), strict=True) if key not in known]
     if strangers:
         raise InputError(f"the models are not nested: {strangers[0]!r} is a column of the first and not of the second.")
     if many.columns <= few.columns:

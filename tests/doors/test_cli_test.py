@@ -1,0 +1,59 @@
+"""`lineal test` and `lineal summary --terms`, end to end."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import lineal
+from tests.doors.test_cli_summary import call, table
+
+__all__ = ["table"]
+
+
+@pytest.fixture
+def fitted(table, capsys):
+    words = ("--target", "y", "--penalty", "none")
+    assert call(capsys, "fit", table, *words, "--max-levels", "3", "-o", "large.lineal")[0] == 0
+    assert call(capsys, "fit", table, *words, "--drop", "town", "-o", "small.lineal")[0] == 0
+    return table
+
+
+def test_nested_models(fitted, capsys):
+    code, out, err = call(capsys, "test", "small.lineal", "large.lineal", fitted)
+    assert (code, err) == (0, "")
+    assert all(word in out for word in ("Likelihood ratio", "Wald", "Score"))
+    code, out, err = call(capsys, "test", "large.lineal", "small.lineal", fitted, "--json")  # in either order
+    said = json.loads(out)
+    tests = lineal.nested_tests(lineal.load("small.lineal"), lineal.load("large.lineal"), fitted)
+    assert [test["statistic"] for test in said["tests"]] == [test.statistic for test in tests.tests]
+    assert call(capsys, "test", "small.lineal", "large.lineal")[1].count("needs the rows") == 1
+
+
+def test_hypothesis_and_terms(fitted, capsys):
+    code, out, err = call(capsys, "test", "small.lineal", "--hypothesis", "2 a = 1", "--json")
+    assert (code, err) == (0, "")
+    row = lineal.load("small.lineal").summary().rows[1]
+    wanted = ((row.estimate - 0.5) / row.error) ** 2
+    assert json.loads(out)["tests"][0]["statistic"] == pytest.approx(wanted, rel=1e-10)
+    code, out, err = call(capsys, "summary", "large.lineal", "--terms", "II")
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines()[2:5]] == ["term", "a", "town"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("test", "small.lineal"), "there is nothing to test"),
+        (("test", "small.lineal", "large.lineal", "--hypothesis", "a = 0"), "is about one model"),
+        (("test", "small.lineal", "large.lineal", "--class", "yes"), "--class is for --hypothesis"),
+        (("test", "small.lineal", "small.lineal"), "no column that the first lacks"),
+        (("test", "small.lineal", "--hypothesis", "b = 0"), "cannot be read at 'b'"),
+        (("summary", "small.lineal", "--terms", "III", "--level", "0.9"), "leave --level out"),
+    ],
+)
+def test_what_it_refuses(fitted, capsys, words, said):
+    code, out, err = call(capsys, *words)
+    assert (code, out) == (2, "")
+    assert said in err
