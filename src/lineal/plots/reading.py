@@ -27,7 +27,7 @@ def _panel(data: Mapping[str, Any]) -> Panel:
 
 
 def _axis(data: Mapping[str, Any]) -> Axis:
-    return Axis(**{**data, "levels": tuple(data.get("levels", ()))})
+    return Axis(**{"name": "", **data, "levels": tuple(data.get("levels", ()))})
 
 
 def _frame(data: Mapping[str, Any]) -> Frame:

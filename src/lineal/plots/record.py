@@ -167,7 +167,8 @@ class Mark:
 class Panel:
     """Marks on a pair of axes, the first one lowest. With a third axis ``z`` they are seen from ``turn`` degrees.
 
-    ``square`` says that a unit of x is as long as one of y, so that right angles look like it.
+    ``square`` says that a unit of x is as long as one of y, so that right angles look like it; ``bare`` that the axes are not
+    drawn.
     """
 
     x: Axis
@@ -177,6 +178,7 @@ class Panel:
     z: Axis | None = None
     turn: float = 30.0
     square: bool = False
+    bare: bool = False
 
     def __post_init__(self) -> None:
         """Clean the title."""

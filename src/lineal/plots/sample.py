@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -27,8 +28,10 @@ class Sample:
     ([0, 1, 2, 3], 4)
     """
 
-    def __init__(self, most: int = MAX_ROWS) -> None:
+    def __init__(self, also: Sequence[int] = (), most: int = MAX_ROWS) -> None:
         self.most = most
+        self._also = np.array(also, np.int64)
+        self._there = [np.empty(0, np.int64)]
         self.total = 0
         self._kept: dict[int, tuple[Index, Array]] = {}
         self._ends: list[tuple[Index, Array]] = []
@@ -36,6 +39,7 @@ class Sample:
     def add(self, rows: RowNumbers, group: Array, values: Array) -> None:
         """Look at more rows: the class of each, and the values whose extremes count."""
         self.total += len(rows)
+        self._there.append(rows[np.isin(rows, self._also)])
         drawn = uniform(0, rows)
         group = group if len(np.unique(group)) <= MAX_CLASSES else np.zeros(len(rows))
         for k in np.unique(group[np.isfinite(group)]).astype(int).tolist():
@@ -60,7 +64,7 @@ class Sample:
         kept = [own for own, _ in self._kept.values()]
         if sum(map(len, kept)) < self.total:
             kept += [own for own, _ in self._ends]
-        return np.unique(np.concatenate([*kept, np.empty(0, np.int64)]))
+        return np.unique(np.concatenate([*kept, *self._there]))
 
     def words(self, drawn: int) -> str:
         """Return the sentence of a caption; "" where every row is drawn."""

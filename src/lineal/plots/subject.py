@@ -84,6 +84,13 @@ class Subject:
         """The scores of every row."""
         return self.model.scores(self.design, self.offset)
 
+    def place(self, row: int) -> int:
+        """Return where a row stands that a person counted from 1; refuse one that is not there."""
+        places = np.flatnonzero(self.rows == row - 1)
+        if not len(places):
+            raise InputError(f"there is no row {row} with a target among the {self.total:,} rows of the data.")
+        return int(places[0])
+
     def numeric(self, name: str) -> bool:
         """Whether a column holds numbers."""
         return isinstance(self.cells[name], np.ndarray)
@@ -215,14 +222,17 @@ def model_of(fitted: Any) -> Model:
     )
 
 
-def subject_of(fitted: Any, data: Any, most: int | None = None) -> Subject:
-    """Return a model beside its rows: of a table by column name, of arrays as the pair ``(X, y)``."""
+def subject_of(fitted: Any, data: Any, also: Sequence[int] = ()) -> Subject:
+    """Return a model beside its rows: of a table by column name, of arrays as the pair ``(X, y)``.
+
+    ``also`` are numbers of rows, from 0, that are to be there beside a sample.
+    """
     model = model_of(fitted)
     if isinstance(model.encoder, Encoder):
-        return _from_table(model, model.encoder, data, Sample() if most is None else Sample(most))
+        return _from_table(model, model.encoder, data, Sample(also))
     if not (isinstance(data, tuple) and len(data) == 2):
         raise InputError("the model was fitted on arrays, whose columns have no names: give the data as (X, y).")
-    return _from_arrays(model, *data)
+    return _from_arrays(model, *data, Sample(also))
 
 
 def _from_table(model: Model, encoder: Encoder, data: Any, sample: Sample) -> Subject:
@@ -301,13 +311,12 @@ class _Reader:
         return words
 
 
-def _from_arrays(model: Model, X: Any, y: Any) -> Subject:
+def _from_arrays(model: Model, X: Any, y: Any, sample: Sample) -> Subject:
     rows = fitted_rows(model, X, y)
     blocks = list(rows.source.blocks())
     design, targets = blocks[0].design, np.concatenate([block.y for block in blocks])
     first = int(model.has_intercept)
     dense = design.dense()[:, first:]
-    sample = Sample()
     numbers = rows.numbers().astype(np.int64)
     classes = targets[:, 0] if model.target.kind == "classes" else np.zeros(len(numbers))
     sample.add(numbers, classes, np.column_stack([model.scores(design), targets]))

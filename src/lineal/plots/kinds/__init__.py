@@ -9,9 +9,14 @@ from lineal.errors import InputError, near
 from lineal.plots.catalogue import Kind
 
 NAMES: Final = (
+    "row",
+    "layer",
     "fit",
     "boundary",
+    "angle",
+    "plane",
     "loss",
+    "posterior",
 )
 """Every kind of picture: the name of its file, of its function in it, and of what is typed."""
 

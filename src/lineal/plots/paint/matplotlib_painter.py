@@ -142,7 +142,7 @@ def _panel(figure: Figure, panel: Panel, ax: Any, theme: Theme) -> None:
     _axis(ax.xaxis, flat.x, ax.set_xlim, ax.set_xscale, theme)
     _axis(ax.yaxis, flat.y, ax.set_ylim, ax.set_yscale, theme)
     ax.set_title(flat.title, fontsize=9, color=theme.ink, loc="left", wrap=True)
-    if panel.z is not None:
+    if flat.bare:
         ax.set_axis_off()
     elif not any(mark.kind == "heat" for mark in flat.marks):
         ax.grid(visible=True, color=theme.grid, linewidth=0.6)

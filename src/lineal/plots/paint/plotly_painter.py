@@ -114,8 +114,8 @@ class _Place:
 def _panel(figure: Figure, panel: Panel, place: _Place, theme: Theme) -> None:
     flat = p.flattened(panel)
     at = {"row": place.row, "col": place.column}
-    place.drawn.update_xaxes(**_axis(flat.x, theme), visible=panel.z is None, **at)
-    place.drawn.update_yaxes(**_axis(flat.y, theme), visible=panel.z is None, **at)
+    place.drawn.update_xaxes(**_axis(flat.x, theme), visible=not flat.bare, **at)
+    place.drawn.update_yaxes(**_axis(flat.y, theme), visible=not flat.bare, **at)
     if flat.square:
         place.drawn.update_yaxes(scaleanchor=place.axes[0], scaleratio=1, **at)
     for one in p.primitives(figure, panel, theme):

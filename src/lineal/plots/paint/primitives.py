@@ -134,7 +134,7 @@ def flattened(panel: Panel) -> Panel:
     marks = [*_box(panel), *(_seen(panel, mark) for mark in panel.marks)]
     x, y = np.concatenate([m.x for m in marks]), np.concatenate([m.y for m in marks])
     blank = Axis.around("", x, pad=0.06), Axis.around("", y, pad=0.06)
-    return Panel(*blank, tuple(marks), panel.title, square=False)
+    return Panel(*blank, tuple(marks), panel.title, bare=True)
 
 
 def project(panel: Panel, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
