@@ -15,10 +15,10 @@ __all__ = ["diagnose", "lineal", "summary", "test"]
 @click.argument("data", type=File, required=False)
 @click.option(
     "--errors",
-    type=click.Choice(["classical", "HC0", "HC1", "HC2", "HC3"]),
+    type=click.Choice(["classical", "HC0", "HC1", "HC2", "HC3", "profile"]),
     default="classical",
     show_default=True,
-    help="Which standard errors; the robust ones need DATA.",
+    help="Which standard errors, or profile: intervals by the likelihood; all but the first need DATA.",
 )
 @click.option("--cluster", metavar="COL", help="A column of DATA whose rows depend on each other.")
 @click.option(
@@ -29,6 +29,9 @@ __all__ = ["diagnose", "lineal", "summary", "test"]
     help="The probability an interval covers.",
 )
 @click.option("--against", metavar="CLASS", help="The class others are compared with; if not given, the mean of all.")
+@click.option(
+    "--ratios", is_flag=True, help="Show odds ratios (logistic) or rate ratios (poisson): exp of coefficients."
+)
 @click.option(
     "--terms",
     type=click.Choice(["II", "III"]),

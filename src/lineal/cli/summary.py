@@ -35,6 +35,7 @@ def run(
     level: float,
     against: str | None,
     terms: str | None,
+    ratios: bool,
     as_json: bool,
     **reading: Any,
 ) -> int:
@@ -54,6 +55,7 @@ def run(
         with Watch(f"reading {data}"):
             table = data.open()
             summarised = summarise(fitted, table, errors=errors, cluster=cluster, level=level, against=against)
+    summarised = summarised.ratios() if ratios else summarised
     if as_json:
         click.echo(text({"model": str(model), "data": None if data is None else str(data), **summarised.to_dict()}))
     else:
@@ -72,7 +74,7 @@ def unread(reading: Mapping[str, Any]) -> None:
 
 def _terms(fitted: Model, model: Path, kind: str, data: DataFile | None, *, as_json: bool) -> int:
     """Test every term and print."""
-    idle = [f"--{name}" for name in ("errors", "cluster", "level", "against") if typed(name)]
+    idle = [f"--{name}" for name in ("errors", "cluster", "level", "against", "ratios") if typed(name)]
     idle += [] if data is None else [str(data)]
     if idle:
         raise InputError(f"--terms tests from what {model} holds; leave {idle[0]} out.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from lineal.errors import InputError, near
 from lineal.fitting import covariance
 from lineal.fitting.firth import firth, profile
 from lineal.ground.records import dataclass
+from lineal.inference.profiles import profiled
 from lineal.inference.rows import about, fitted_rows, same_rows
 from lineal.losses.loss import Loss
 from lineal.model.model import Model
@@ -18,6 +19,9 @@ from lineal.model.summary import Summary
 from lineal.penalties import NoPenalty
 from lineal.problem.problem import Problem
 from lineal.sources.source import Block, Source
+
+PROFILE: Final = "profile"
+"""The ``errors`` that ask for intervals from the profile of the likelihood."""
 
 
 def summarise(
@@ -34,9 +38,11 @@ def summarise(
 ) -> Summary:
     """Return the summary of a fit from another look at the rows it was fitted on, with the standard errors asked for.
 
-    ``errors`` is "classical", "HC0", "HC1", "HC2" or "HC3"; ``cluster`` names a column of the table (or is an array, one
-    value per row) whose rows depend on each other; a fit with Firth's penalty has profile intervals instead. ``data`` is
-    the table the model was fitted on, whole; a model fitted on arrays takes those, with ``y``, ``weight``, ``offset``.
+    ``errors`` is "classical", "HC0", "HC1", "HC2" or "HC3"; or "profile": intervals and tests are those of the profile of
+    the likelihood, which hold where standard errors are poor guides. ``cluster`` names a column of the table (or is an
+    array, one value per row) whose rows depend on each other. A fit with Firth's penalty has profile intervals only.
+    ``data`` is the table the model was fitted on, whole; a model fitted on arrays takes those, with ``y``, ``weight``,
+    ``offset``.
 
     >>> import lineal
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
@@ -55,8 +61,8 @@ def summarise(
     model.refuse_summary()
     if cluster is not None and errors != "classical":
         raise InputError(f"errors={errors!r} and cluster exclude each other: clustered errors are robust already.")
-    if errors != "classical" and errors not in covariance.ROBUST:
-        accepted = ("classical", *covariance.ROBUST)
+    accepted = ("classical", *covariance.ROBUST, PROFILE)
+    if errors not in accepted:
         raise InputError(
             f"the standard errors are {errors!r}; known are {', '.join(accepted)}.{near(errors, accepted)}"
         )
@@ -70,13 +76,18 @@ def summarise(
         spread, count = covariance.clustered(problem, model.coef, rows.clusters(cluster))
         name = f" by {cluster}" if isinstance(cluster, str) else ""
         words, freedom = f"clustered{name} ({count} clusters)", float(count - 1)
-    elif errors == "classical":
+    elif errors in ("classical", PROFILE):
         classical = covariance.covariance(problem, model.coef)
         if classical is None:
             raise InputError("there are too many coefficients, or too few rows, for standard errors.")
         spread = classical
     else:
         spread = covariance.robust(problem, model.coef, errors)
+    if errors == PROFILE:
+        summary = model.summarised(likelihood, spread, "classical", level=level, against=against)
+        shown = "Intervals and p-values are from the profile of the likelihood, not from standard errors."
+        rows_of = profiled(model, problem, spread, level)
+        return replace(summary, rows=rows_of, test="likelihood ratio", notes=(*summary.notes, shown))
     freedom = freedom if likelihood.freedom is not None else None
     return model.summarised(likelihood, spread, words, level=level, against=against, freedom=freedom)
 

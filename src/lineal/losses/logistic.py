@@ -67,6 +67,7 @@ class Logistic(Loss):
     even: ClassVar[bool] = True
     dual_margin: ClassVar[float] = 0.01
     likelihood: ClassVar[bool] = True
+    ratio: ClassVar[str] = "odds ratio"
     figure: ClassVar[str] = "log_loss"
 
     def check(self, y: Array) -> None:

@@ -71,7 +71,8 @@ class Loss(ABC):
     In statistics: ``has_mean_statistic`` says that the best constant score follows from the mean of the statistic; otherwise
     ``constant`` is only a place to start from. ``likelihood`` says that the loss is a negative log-likelihood (but for a
     constant), ``has_base`` that this constant, ``base``, depends on the targets; ``estimates_noise`` that the likelihood has a
-    variance of its own, so that tests are those of t and F. ``figure`` is the metric that tells the mean loss.
+    variance of its own, so that tests are those of t and F; ``ratio`` what e to the power of a coefficient is called, "" where
+    scores are no logarithms. ``figure`` is the metric that tells the mean loss.
     ``decides`` says that ``mean`` is the class a score speaks for: there are no probabilities. ``upward`` says that a score
     of 0, or a best score that classes share, speaks for the later class; otherwise it is the earlier one.
     """
@@ -102,6 +103,7 @@ class Loss(ABC):
     likelihood: ClassVar[bool] = False
     has_base: ClassVar[bool] = False
     estimates_noise: ClassVar[bool] = False
+    ratio: ClassVar[str] = ""
     figure: ClassVar[str] = "mean_loss"
     decides: ClassVar[bool] = False
 

@@ -34,6 +34,7 @@ class Poisson(Loss):
     dual_margin: ClassVar[float] = 0.01
     unbounded: ClassVar[bool] = True
     likelihood: ClassVar[bool] = True
+    ratio: ClassVar[str] = "rate ratio"
     has_base: ClassVar[bool] = True
 
     def check(self, y: Array) -> None:

@@ -36,6 +36,7 @@ class Softmax(Loss):
     multinomial: ClassVar[bool] = True
     dual_margin: ClassVar[float] = 0.01
     likelihood: ClassVar[bool] = True
+    ratio: ClassVar[str] = "odds ratio"
     figure: ClassVar[str] = "log_loss"
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -52,7 +52,8 @@ class Summary(Tabled):
 
     ``figures`` holds the numbers about the whole fit, ``errors`` says which standard errors these are, ``test`` is
     "z", "t" or another word for the statistic; ``freedom`` are the degrees of freedom of t. The summary of a posterior
-    has no test, and holds the ``covariance`` of the coefficients.
+    has no test, and holds the ``covariance`` of the coefficients. ``ratio`` is what e to the power of a coefficient is
+    called, "" where that means nothing; ``exponentiated`` says that the rows are these.
     """
 
     title: str
@@ -64,13 +65,34 @@ class Summary(Tabled):
     figures: Mapping[str, float | None] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     covariance: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
+    ratio: str = ""
+    exponentiated: bool = False
+
+    def ratios(self) -> Summary:
+        """Return odds ratios or rate ratios: ``exp b`` with ``exp`` of its interval; test and p are those of the coefficient.
+
+        The standard error is that of the ratio, ``exp(b) se``, by the delta method.
+        """
+        if not self.ratio or self.exponentiated:
+            raise InputError(
+                "these coefficients are ratios already."
+                if self.exponentiated
+                else "exp of a coefficient is a ratio where scores are logarithms: of odds (logistic) or of rates (poisson)."
+            )
+        return replace(
+            self,
+            rows=tuple(map(_exponentiated, self.rows)),
+            exponentiated=True,
+            notes=(*self.notes, "Shown is e to the power of that; statistic and p are those of the coefficient."),
+        )
 
     @property
     def headings(self) -> tuple[str, ...]:
         """What the numbers of a row are called."""
         if self.errors == POSTERIOR:
             return POSTERIOR_HEADINGS
-        return tuple(self.test if name == "statistic" else name for name in HEADINGS)
+        names = {"statistic": self.test, "estimate": self.ratio if self.exponentiated else "estimate"}
+        return tuple(names.get(name, name) for name in HEADINGS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data; a number that is not finite becomes None."""
@@ -103,6 +125,13 @@ class Summary(Tabled):
             numbers = (row.estimate, row.error, *tested, row.lower, row.upper)
             lines.append([row.column, *([row.output] if several else []), *map(short, numbers)])
         return [Grid(lines, texts=1 + several)]
+
+
+def _exponentiated(row: Row) -> Row:
+    """Return the row of the ratio that a coefficient is the logarithm of."""
+    with np.errstate(over="ignore"):
+        estimate, lower, upper = np.exp([row.estimate, row.lower, row.upper]).tolist()
+    return replace(row, estimate=estimate, error=estimate * row.error, lower=lower, upper=upper)
 
 
 def table(

@@ -139,6 +139,7 @@ class Uncertainty(ABC):
             freedom=left,
             figures=likelihood.figures(squares),
             notes=tuple(notes),
+            ratio=self.loss.ratio,
         )
 
     @property
