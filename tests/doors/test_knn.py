@@ -311,3 +311,17 @@ def test_damaged_maps_are_refused_by_name(honest, tmp_path, where, change, words
     container.write(tmp_path / "bad.lineal", {**meta, "encoding": container.encoding(meta)}, arrays)
     with pytest.raises(ModelFileError, match=words):
         lineal.load(tmp_path / "bad.lineal")
+
+
+@pytest.mark.parametrize("model", ["knn:3", "naive-bayes", "qda", "kernel-ridge:rbf:1;strength=0.1"])
+def test_polynomials_have_no_coefficients_of_powers_where_columns_are_made_of_rows(model, tmp_path, capsys):
+    random = np.random.default_rng(0)
+    x = random.gamma(2.0, 1.0, size=60) + 0.1
+    y = np.where(x > 1.5, "far", "near") if "ridge" not in model else np.log(x)
+    (tmp_path / "d.csv").write_text("x,y\n" + "".join(f"{a!r},{b}\n" for a, b in zip(x.tolist(), y, strict=True)))
+    data, path = str(tmp_path / "d.csv"), str(tmp_path / "m.lineal")
+    assert run(["fit", data, "--formula", "y ~ log(x) + poly(x, 3)", "--model", model, "-o", path]) == 0
+    assert run(["show", path]) == 0
+    assert run(["verify", path, data]) == 0
+    assert "x^2" not in capsys.readouterr().out
+    assert lineal.load(path)._repr_html_()

@@ -127,7 +127,7 @@ def coefficients(model: Model) -> list[dict[str, Any]]:
     effects = np.abs(model.coef) * sd[:, None]
     rank = np.max(np.nan_to_num(effects), axis=1)
     columns, coef = model.readable()
-    spelled = None if model.encoder is None else model.encoder.powers
+    spelled = model.powers
     if spelled is not None:  # a power has no effect of its own; it stands where its polynomial does
         rank = np.array([max(rank[k] for k in row) for row in spelled.rows])
         effects = np.array([effects[next(iter(row))] if len(row) == 1 else effects[0] * np.nan for row in spelled.rows])

@@ -24,6 +24,7 @@ from lineal.metrics.scoring import Score
 from lineal.model.display import page
 from lineal.model.encoder import Encoder
 from lineal.model.feature_map import FeatureMap
+from lineal.model.powers import Powers
 from lineal.model.target import Target
 from lineal.model.trace import Trace
 from lineal.model.uncertainty import Uncertainty
@@ -111,8 +112,13 @@ class Model(Uncertainty):
 
         Everything else is as in ``columns`` and ``coef``.
         """
-        spelled = None if self.encoder is None else self.encoder.powers
+        spelled = self.powers
         return (self.columns, self.coef) if spelled is None else (spelled.columns, spelled.apply(self.coef))
+
+    @property
+    def powers(self) -> Powers | None:
+        """How coefficients of polynomials are spelled on powers; None where no coefficient is one of a polynomial."""
+        return None if self.encoder is None or self.feature_map is not None else self.encoder.powers
 
     def design(self, data: object) -> Design:
         """Return the design of new data: by column name for a table, by position for an array; a design is itself."""
