@@ -309,3 +309,21 @@ def test_an_unseen_level_counts_as_the_reference_or_where_there_is_none_for_noth
         np.testing.assert_allclose(model.predict_proba(new)[:, 0], [level, unseen], rtol=1e-12)
         model.save(tmp_path / "m.lineal")
         assert any("coefficients" in line["check"] for line in verify(tmp_path / "m.lineal", tmp_path / "d.csv"))
+
+
+@pytest.mark.parametrize("model", ["qda:shrinkage=auto", "lda"])
+def test_the_moments_of_words_by_tf_idf_are_confirmed_up_to_rounding(tmp_path, model):
+    rng = np.random.default_rng(0)
+    words = np.array(["bid", "cash", "crude", "drill", "loan", "oil", "rig", "share", "ship", "stock"])
+    rows = [[" ".join(rng.choice(words, size=9)), label] for label in "uv" * 20]
+    with (tmp_path / "d.csv").open("w", newline="") as out:
+        csv.writer(out).writerows([["text", "y"], *rows])
+    found = lineal.fit(tmp_path / "d.csv", "y", model=model, types={"text": "text"})
+    found.save(tmp_path / "m.lineal")
+    assert verify(tmp_path / "m.lineal", tmp_path / "d.csv")
+    meta, arrays = container.read(tmp_path / "m.lineal")
+    name = "center" if model == "lda" else "map.mean"
+    arrays[name] = arrays[name] * (1.0 + 1e-9 if name == "map.mean" else 2.0)
+    container.write(tmp_path / "m.lineal", {**meta, "encoding": container.encoding(meta)}, arrays)
+    with pytest.raises(LinealError, match=r"every mean|the center is between"):
+        verify(tmp_path / "m.lineal", tmp_path / "d.csv")
