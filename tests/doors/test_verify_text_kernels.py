@@ -165,6 +165,7 @@ def fitted(data, target, model):
         ("letters", "spectrum:2 + string:ssk,2,0.5"),
         ("letters", "spectrum:2;normalized=no"),
         ("words", "spectrum:1,unit=words"),
+        ("words", "normalized(spectrum:1,unit=words) + spectrum:2"),
         ("trees", "tree:0.4"),
     ],
 )

@@ -224,7 +224,7 @@ def test_width_is_that_of_the_notes():
         ("normalized linear", "no bracket"),
         ("normalized(sigmoid:1)", "not Mercer"),
         ("linear + spectrum:2", "same points"),
-        ("spectrum:2 + spectrum:2,unit=words", "same points"),
+        ("spectrum:2 + tree:0.5", "same points"),
         ("string:ssk,3,1.5", "at most 1"),
         ("string:ssk,33,0.5", "from 1 to 32"),
         ("spectrum:3,unit=letters", "'characters' or 'words'"),
@@ -307,3 +307,11 @@ def test_files_of_kernels_in_many_layers_are_refused():
 def test_differences_of_huge_numbers_are_no_trouble():
     assert kernels.Gaussian(1.0).gram([[1e200], [-1e200]]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert kernels.Laplacian(1.0).gram([[1.7e308], [-1.7e308]]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize("spelled", ["normalized(spectrum:2) + spectrum:3", "spectrum:2 * spectrum:1,unit=words"])
+def test_texts_are_compared_by_characters_and_by_words_at_once(spelled):
+    texts = ["the cat sat", "a cat", "", "sat sat the"]
+    kernel = kernels.read(spelled)
+    first, second = (part.gram(texts) for part in kernel.parts)
+    np.testing.assert_array_equal(kernel.gram(texts), first + second if "+" in spelled else first * second)

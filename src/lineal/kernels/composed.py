@@ -29,7 +29,7 @@ class Composed(Kernel):
         if not isinstance(parts, tuple) or len(parts) < 2 or not all(isinstance(part, Kernel) for part in parts):
             raise InputError(f"a {self.label} has a tuple of two kernels or more, got {parts!r}.")
         kinds = sorted({part.takes for part in parts})
-        if len(kinds) > 1 or len({getattr(part, "unit", None) for part in parts}) > 1:
+        if len(kinds) > 1:
             raise InputError(
                 f"the parts of a {self.label} must take the same points; these take {' and '.join(kinds)}."
             )
@@ -127,7 +127,7 @@ class Sum(Composed):
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
         """Return one of rows and one of texts."""
-        return cls((Linear(), Gaussian(0.5))), cls((Spectrum(1), Spectrum(2), Subsequence(2)))
+        return cls((Linear(), Gaussian(0.5))), cls((Spectrum(1, "words"), Normalized(Spectrum(2)), Subsequence(2)))
 
     def joined(self, total: Array, entries: Array) -> Array:
         """Return the sum."""
