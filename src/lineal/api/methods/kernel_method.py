@@ -2,7 +2,7 @@
 
 Columns are standardized before the kernel compares rows; kernels of texts and trees read one column as it is, and are
 normalized, since they grow with the length. What is left out, or ``auto``, is chosen on a fifth of the training rows that a
-first fit does not see: the kernel among those of its family, and the strength.
+first fit does not see, of few rows on each fifth in turn: the kernel among those of its family, and the strength.
 """
 
 from __future__ import annotations
@@ -39,7 +39,13 @@ Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
 STRENGTHS: Final = tuple(10.0**-power for power in range(7))
-"""Strengths that are tried; of equally good ones the first, the strongest, is taken."""
+"""Strengths that are tried; of those with the fewest mistakes the one of least loss, of equal ones the strongest is taken."""
+
+FOLDS: Final = 5
+"""A try does not see one row of so many."""
+
+HELD_MIN_ROWS: Final = 20
+"""Where a fifth has fewer rows, every fifth is held out in turn."""
 
 TRIED_MAX_ROWS: Final = 1500
 """Of more rows, a sample is enough to choose a kernel and a strength: a try is a fit."""
@@ -58,6 +64,13 @@ class Rows(NamedTuple):
     def some(self, index: npt.NDArray[np.intp]) -> Rows:
         """Return some of them."""
         return Rows(self.points.take(index), self.y[index], self.weight[index])
+
+
+class Pair(NamedTuple):
+    """Rows that a try sees, and those that it is judged by."""
+
+    seen: Rows
+    held: Rows
 
 
 class Machine(NamedTuple):
@@ -187,33 +200,41 @@ class KernelMethod(Method):
         strengths = [self.strength] if self.strength is not None else (list(STRENGTHS) if strong else [0.0])
         if len(candidates) * len(strengths) == 1:
             return candidates[0], strengths[0], ""
-        fifth = max(1, len(order) // 5)
-        seen, held = rows.some(np.sort(order[fifth:])), rows.some(np.sort(order[:fifth]))
-        if not len(seen.y) or (loss.of_classes() and len(np.unique(seen.y)) < len(np.unique(rows.y))):
+        pairs = _parted(rows, order, loss)
+        if not pairs:
             return candidates[len(candidates) // 2], strengths[len(strengths) // 2], "too few rows to choose on"
-        best = (np.inf, candidates[0], strengths[0])
+        best = ((np.inf, np.inf), candidates[0], strengths[0])
         for kernel in candidates:
-            grams: Grams | None = in_time(run.deadline, partial(_grams, kernel, seen, held), _late)
+            grams: list[Grams] | None = in_time(run.deadline, partial(_grams, kernel, pairs), _late)
             for strength in strengths if grams is not None else ():
                 assert grams is not None
-                trial = partial(self._tried, grams, seen, held, loss, strength, run, ones)
-                made: float | None = in_time(run.deadline, trial, _late)
+                trial = partial(self._tried, grams, pairs, loss, strength, run, ones)
+                made: tuple[float, float] | None = in_time(run.deadline, trial, _late)
                 if made is not None and made < best[0]:
                     best = (made, kernel, strength)
         words = f"kernel {best[1].spelled()}" + (f", strength {best[2]:g}" if strong else "")
-        return best[1], best[2], f"{words}: the best on {len(held.y)} rows held out"
+        held = sum(len(pair.held.y) for pair in pairs)
+        return (
+            best[1],
+            best[2],
+            f"{words}: the best on {held} rows held out" + f" in {len(pairs)} folds" * (len(pairs) > 1),
+        )
 
     def candidates(self, rows: Rows, sample: Index) -> list[Kernel]:
         """Return the kernels to choose from, made for a sample of the rows."""
         return [self.kernel] if self.kernel is not None else FAMILIES[self.family](rows.points.values[sample])
 
-    def _tried(self, grams: Grams, seen: Rows, held: Rows, loss: Loss, strength: float, run: Run, ones: bool) -> float:
-        """Return the mean loss on held-out rows of a fit to the others."""
-        machine = self.machine(grams.seen, seen, loss, strength, run, ones)
-        eta = grams.held @ machine.coef + machine.intercept
-        if loss.decides:
-            return float(held.weight @ (loss.decide(eta) != held.y[:, 0]) / held.weight.sum())
-        return float(held.weight @ loss.value(held.y, eta) / held.weight.sum())
+    def _tried(
+        self, grams: list[Grams], pairs: list[Pair], loss: Loss, strength: float, run: Run, ones: bool
+    ) -> tuple[float, float]:
+        """Return the weight of mistakes on held-out rows of fits to the others, 0 where none is made, and the sum of losses."""
+        wrong = lost = 0.0
+        for gram, (seen, held) in zip(grams, pairs, strict=True):
+            machine = self.machine(gram.seen, seen, loss, strength, run, ones)
+            eta = gram.held @ machine.coef + machine.intercept
+            wrong += float(held.weight @ (loss.decide(eta) != held.y[:, 0])) if loss.decides else 0.0
+            lost += float(held.weight @ loss.value(held.y, eta))
+        return wrong, lost
 
     @abstractmethod
     def loss(self, dataset: Dataset) -> Loss:
@@ -231,8 +252,25 @@ class Grams(NamedTuple):
     held: Array
 
 
-def _grams(kernel: Kernel, seen: Rows, held: Rows) -> Grams:
-    return Grams(kept_gram(kernel, seen.points), kernel.gram(held.points, seen.points))
+def _grams(kernel: Kernel, pairs: list[Pair]) -> list[Grams]:
+    return [Grams(kept_gram(kernel, seen.points), kernel.gram(held.points, seen.points)) for seen, held in pairs]
+
+
+def _parted(rows: Rows, order: Index, loss: Loss) -> list[Pair]:
+    """Return rows in an order as those that a try sees and those held out: a fifth, of few rows each fifth in turn.
+
+    Left out are pairs of which no row, or not every class, is seen.
+    """
+    fifth = max(1, len(order) // FOLDS)
+    folds = FOLDS if fifth < HELD_MIN_ROWS else 1
+    pairs = []
+    for fold in range(folds):
+        first, last = fold * fifth, len(order) if fold == FOLDS - 1 else (fold + 1) * fifth
+        held, seen = np.sort(order[first:last]), np.sort(np.concatenate([order[:first], order[last:]]))
+        whole = not loss.of_classes() or len(np.unique(rows.y[seen])) == len(np.unique(rows.y))
+        if len(held) and len(seen) and whole:
+            pairs.append(Pair(rows.some(seen), rows.some(held)))
+    return pairs
 
 
 def kept_gram(kernel: Kernel, points: Points) -> KernelGram:
