@@ -20,13 +20,6 @@ namespace {
 
 constexpr Index LANES = 4;
 
-// high + low += value, keeping the rounding error
-LINEAL_INLINE void gather(double& high, double& low, double value) {
-    const double sum = high + value, back = sum - high;
-    low += (high - (sum - back)) + (value - back);
-    high = sum;
-}
-
 LINEAL_INLINE bool whole(const double* values, Index count) {
     for (Index i = 0; i < count; ++i)
         if (std::abs(values[i]) < 4503599627370496.0 && values[i] != static_cast<double>(static_cast<std::int64_t>(values[i])))
@@ -47,9 +40,7 @@ LINEAL_INLINE Summary summed(const double* values, Index count) {
         missing[lane] += there ? 0.0 : 1.0;
         least[lane] = value < least[lane] ? value : least[lane];
         most[lane] = value > most[lane] ? value : most[lane];
-        const double sum = high[lane] + x, back = sum - high[lane];
-        low[lane] += (high[lane] - (sum - back)) + (x - back);
-        high[lane] = sum;
+        gather(high[lane], low[lane], x);
     };
 #if defined(__GNUC__)
     typedef double Lanes __attribute__((vector_size(LANES * sizeof(double))));

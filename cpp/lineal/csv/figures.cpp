@@ -12,13 +12,6 @@ namespace {
 
 constexpr Index ROOM = 512, CHUNK = 32768;
 
-// high + low += value, keeping the rounding error
-void gather(double& high, double& low, double value) {
-    const double sum = high + value, back = sum - high;
-    low += (high - (sum - back)) + (value - back);
-    high = sum;
-}
-
 struct Worker {
     alignas(64) double y[ROOM], eta[ROOM], weight[ROOM], slope[ROOM];
     Figures sums;

@@ -171,9 +171,8 @@ inline void round_line(const T* x, const double* centre, const double* factor, f
 }
 
 template <class T>
-void round_dense(const Part& part, const Selection& rows, const double* centre, const double* factor, const SinglePanel& panel,
-                 Index first) {
-    const T* values = static_cast<const T*>(part.values);
+void round_dense(const T* values, const Part& part, const Selection& rows, const double* centre, const double* factor,
+                 const SinglePanel& panel, Index first) {
     const auto one = [&](Index i, Index j) {
         const double x = static_cast<double>(values[rows[i] * part.row_stride + j * part.column_stride]);
         panel.data[(first + j) / 16 * panel.stride + 16 * i + (first + j) % 16] = static_cast<float>((x - centre[j]) * factor[j]);
@@ -192,10 +191,7 @@ void round_dense(const Part& part, const Selection& rows, const double* centre, 
 
 void round_rows(const Part& part, const Selection& rows, const double* centre, const double* factor, const SinglePanel& panel,
                 Index first) {
-    if (part.single)
-        round_dense<float>(part, rows, centre, factor, panel, first);
-    else
-        round_dense<double>(part, rows, centre, factor, panel, first);
+    lineal::with_numbers(part, [&](const auto* values) { round_dense(values, part, rows, centre, factor, panel, first); });
 }
 
 void add_singles(const float* from, double* to, Index count) {

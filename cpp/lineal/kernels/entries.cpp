@@ -172,30 +172,12 @@ bool subsequences(const std::int64_t* text, Index size, const std::int64_t* othe
     const Flushed flushed;
     const int deep = length - 1;
     for (int v = 0; v < VG; ++v) {
-        const auto go = [&]<int N>() { return lanes<N>(text, size, others + v * W, longest, deep, decay, work, out + v * W, stop, watch); };
         bool done = false;
-        switch (deep) {
-            case 1:
-                done = go.template operator()<1>();
-                break;
-            case 2:
-                done = go.template operator()<2>();
-                break;
-            case 3:
-                done = go.template operator()<3>();
-                break;
-            case 4:
-                done = go.template operator()<4>();
-                break;
-            case 5:
-                done = go.template operator()<5>();
-                break;
-            case 6:
-                done = go.template operator()<6>();
-                break;
-            default:
-                done = go.template operator()<0>();
-        }
+        const auto go = [&]<int N>() { done = lanes<N>(text, size, others + v * W, longest, deep, decay, work, out + v * W, stop, watch); };
+        if (deep >= 1 && deep <= 6)
+            with_count<6>(deep, go);
+        else
+            go.template operator()<0>();
         if (!done) return false;
     }
     return true;

@@ -268,18 +268,6 @@ void Block::recall(const double* kept) {
 
 namespace {
 
-template <class T, class N>
-Index sparse_entries(const Placed& placed, Index row, Index limit, Index* columns, double* values) {
-    const N* starts = static_cast<const N*>(placed.part.starts);
-    const N* indices = static_cast<const N*>(placed.part.indices);
-    Index count = 0;
-    for (Index t = starts[row]; t < starts[row + 1] && placed.column + indices[t] < limit; ++t, ++count) {
-        columns[count] = placed.at + indices[t];
-        values[count] = static_cast<double>(static_cast<const T*>(placed.part.values)[t]);
-    }
-    return count;
-}
-
 Index entries_of(const Placed& placed, Index row, Index limit, Index* columns, double* values) {
     const Part& part = placed.part;
     if (part.kind == Kind::codes) {
@@ -289,17 +277,19 @@ Index entries_of(const Placed& placed, Index row, Index limit, Index* columns, d
         *values = 1.0;
         return 1;
     }
-    if (part.wide)
-        return part.single ? sparse_entries<float, std::int64_t>(placed, row, limit, columns, values)
-                           : sparse_entries<double, std::int64_t>(placed, row, limit, columns, values);
-    return part.single ? sparse_entries<float, std::int32_t>(placed, row, limit, columns, values)
-                       : sparse_entries<double, std::int32_t>(placed, row, limit, columns, values);
+    return with_stored(part, [&](const auto* entries, const auto* starts, const auto* indices) {
+        Index count = 0;
+        for (Index t = starts[row]; t < starts[row + 1] && placed.column + indices[t] < limit; ++t, ++count) {
+            columns[count] = placed.at + indices[t];
+            values[count] = static_cast<double>(entries[t]);
+        }
+        return count;
+    });
 }
 
 Index most_entries(const Part& part, Index row) {
     if (part.kind == Kind::codes) return 1;
-    if (part.wide) return static_cast<const std::int64_t*>(part.starts)[row + 1] - static_cast<const std::int64_t*>(part.starts)[row];
-    return static_cast<const std::int32_t*>(part.starts)[row + 1] - static_cast<const std::int32_t*>(part.starts)[row];
+    return with_places(part, [&](const auto* starts, const auto*) -> Index { return starts[row + 1] - starts[row]; });
 }
 
 }  // namespace

@@ -50,9 +50,7 @@ std::vector<Index> by_class(const std::int64_t* codes, Index rows) {
 }
 
 template <class T, class N>
-CellSizes sum(const Part& part, const std::int64_t* codes, double* totals) {
-    const N *starts = static_cast<const N*>(part.starts), *indices = static_cast<const N*>(part.indices);
-    const T* values = static_cast<const T*>(part.values);
+CellSizes sum(const Part& part, const T* values, const N* starts, const N* indices, const std::int64_t* codes, double* totals) {
     Sizes sizes;
     for (const Index i : by_class(codes, part.rows)) {
         double* const own = totals + codes[i] * part.columns;
@@ -64,9 +62,8 @@ CellSizes sum(const Part& part, const std::int64_t* codes, double* totals) {
 }
 
 template <class T, class N>
-bool split(const Part& part, const std::int64_t* codes, int top, int levels, double* totals) {
-    const N *starts = static_cast<const N*>(part.starts), *indices = static_cast<const N*>(part.indices);
-    const T* values = static_cast<const T*>(part.values);
+bool split(const Part& part, const T* values, const N* starts, const N* indices, const std::int64_t* codes, int top, int levels,
+           double* totals) {
     std::vector<double> shifts;
     for (int l = 0; l < levels; ++l) shifts.push_back(std::ldexp(1.5, 52 + LEVEL_BITS * (top - l)));
     const double* const shift = shifts.data();
@@ -87,21 +84,18 @@ bool split(const Part& part, const std::int64_t* codes, int top, int levels, dou
     return nothing_left;
 }
 
-// work(a value, a place): called with the types of the part
-template <class Work>
-auto typed(const Part& part, Work work) {
-    if (part.single) return part.wide ? work(float{}, std::int64_t{}) : work(float{}, std::int32_t{});
-    return part.wide ? work(double{}, std::int64_t{}) : work(double{}, std::int32_t{});
-}
-
 }  // namespace
 
 CellSizes sum_by_class(const Part& part, const std::int64_t* codes, double* totals) {
-    return typed(part, [&](auto value, auto place) { return sum<decltype(value), decltype(place)>(part, codes, totals); });
+    return with_stored(part, [&](const auto* values, const auto* starts, const auto* indices) {
+        return sum(part, values, starts, indices, codes, totals);
+    });
 }
 
 bool split_by_class(const Part& part, const std::int64_t* codes, int top, int levels, double* totals) {
-    return typed(part, [&](auto value, auto place) { return split<decltype(value), decltype(place)>(part, codes, top, levels, totals); });
+    return with_stored(part, [&](const auto* values, const auto* starts, const auto* indices) {
+        return split(part, values, starts, indices, codes, top, levels, totals);
+    });
 }
 
 }  // namespace lineal

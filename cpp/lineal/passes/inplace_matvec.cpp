@@ -31,21 +31,15 @@ inline V scores(const T* const* x, Index n, const double* w) {
     return sums(sum);
 }
 
-template <class T>
 void inplace_matvec(const Part& part, const Selection& rows, const double* coef, double constant, double* eta) {
-    for (Index i = 0; i < rows.count; i += W) {
-        const T* x[W];
-        // the last row stands in for those that are not there
-        for (int r = 0; r < W; ++r) x[r] = static_cast<const T*>(part.values) + rows[std::min(i + r, rows.count - 1)] * part.row_stride;
-        store(eta + i, load(eta + i) + (scores(x, part.columns, coef) + constant));
-    }
-}
-
-void inplace_matvec(const Part& part, const Selection& rows, const double* coef, double constant, double* eta) {
-    if (part.single)
-        inplace_matvec<float>(part, rows, coef, constant, eta);
-    else
-        inplace_matvec<double>(part, rows, coef, constant, eta);
+    lineal::with_numbers(part, [&]<class T>(const T* values) {
+        for (Index i = 0; i < rows.count; i += W) {
+            const T* x[W];
+            // the last row stands in for those that are not there
+            for (int r = 0; r < W; ++r) x[r] = values + rows[std::min(i + r, rows.count - 1)] * part.row_stride;
+            store(eta + i, load(eta + i) + (scores(x, part.columns, coef) + constant));
+        }
+    });
 }
 
 // Columns `from` ... `from` + count - 1 of a row as N vectors, the last one filled up with zeros.
@@ -118,40 +112,18 @@ template <class Work>
 inline void by_vectors(Index columns, Work work) {
     for (Index j = 0; j < columns; j += 4 * W) {
         const Index count = std::min<Index>(4 * W, columns - j);
-        switch ((count + W - 1) / W) {
-            case 1:
-                work.template operator()<1>(j, count);
-                break;
-            case 2:
-                work.template operator()<2>(j, count);
-                break;
-            case 3:
-                work.template operator()<3>(j, count);
-                break;
-            default:
-                work.template operator()<4>(j, count);
-                break;
-        }
+        with_count<4>((count + W - 1) / W, [&]<int N>() { work.template operator()<N>(j, count); });
     }
 }
 
-template <class T>
 void pull(const Part& part, const Selection& rows, const double* values, double* gradient) {
-    by_vectors(part.columns, [&]<int N>(Index j, Index count) {
-        pull_of<N>(static_cast<const T*>(part.values) + j, part, rows, values, count, gradient + j);
+    lineal::with_numbers(part, [&](const auto* x) {
+        by_vectors(part.columns, [&]<int N>(Index j, Index count) { pull_of<N>(x + j, part, rows, values, count, gradient + j); });
     });
 }
 
-void pull(const Part& part, const Selection& rows, const double* values, double* gradient) {
-    if (part.single)
-        pull<float>(part, rows, values, gradient);
-    else
-        pull<double>(part, rows, values, gradient);
-}
-
 template <class T>
-void spread(const Part& part, const Selection& rows, double* first, double* sum, double* square, double* largest) {
-    const T* x = static_cast<const T*>(part.values);
+void spread(const T* x, const Part& part, const Selection& rows, double* first, double* sum, double* square, double* largest) {
     for (Index j = 0; j < part.columns; ++j) first[j] = static_cast<double>(x[rows[0] * part.row_stride + j]);
     for (double* all : {sum, square, largest}) std::fill(all, all + part.columns, 0.0);
     const Index some = part.columns > 128 ? 8 : rows.count;  // rows side by side, as memory foresees them, unless each is soon read
@@ -162,10 +134,7 @@ void spread(const Part& part, const Selection& rows, double* first, double* sum,
 }
 
 void spread(const Part& part, const Selection& rows, double* first, double* sum, double* square, double* largest) {
-    if (part.single)
-        spread<float>(part, rows, first, sum, square, largest);
-    else
-        spread<double>(part, rows, first, sum, square, largest);
+    lineal::with_numbers(part, [&](const auto* x) { spread(x, part, rows, first, sum, square, largest); });
 }
 
 bool pair(const double* mean, Index count, double* out) {

@@ -47,8 +47,7 @@ void Layout::place(const Part& part, Index column, bool expanded) {
     columns += part.columns;
     if (part.kind == Kind::codes) nonzeros += part.rows;
     if (part.kind == Kind::sparse && part.rows > 0)
-        nonzeros += part.wide ? static_cast<const std::int64_t*>(part.starts)[part.rows] - static_cast<const std::int64_t*>(part.starts)[0]
-                              : static_cast<const std::int32_t*>(part.starts)[part.rows] - static_cast<const std::int32_t*>(part.starts)[0];
+        nonzeros += with_places(part, [&](const auto* starts, const auto*) -> Index { return starts[part.rows] - starts[0]; });
 }
 
 void Layout::place_gradient(Index outputs, const double* sums, double* out) const {

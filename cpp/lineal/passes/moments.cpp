@@ -198,10 +198,8 @@ double Rows::column_moments(const Team& team, double* mean, double* scatter, dou
                     const Index to = column + j, at = j * part.column_stride;
                     if (part.kind == Kind::ones)
                         mean[to] = largest[to] = 1, scatter[to] = 0;
-                    else if (part.single)
-                        measure(static_cast<const float*>(part.values) + at, rows(), mean[to], scatter[to], largest[to]);
                     else
-                        measure(static_cast<const double*>(part.values) + at, rows(), mean[to], scatter[to], largest[to]);
+                        with_numbers(part, [&](const auto* x) { measure(x + at, rows(), mean[to], scatter[to], largest[to]); });
                 }
             },
             [](int) {});

@@ -53,8 +53,7 @@ inline void pack_rows(const T* const* from, Index rows, double* to, Index stride
 }
 
 template <class T>
-void pack_dense(const Part& part, const Selection& rows, const Panel& panel, Index first) {
-    const T* values = static_cast<const T*>(part.values);
+void pack_dense(const T* values, const Part& part, const Selection& rows, const Panel& panel, Index first) {
     if (part.column_stride == 1) {
         const T* from[8];
         for (Index i = 0; i < rows.count; i += 8) {
@@ -77,16 +76,14 @@ void pack_dense(const Part& part, const Selection& rows, const Panel& panel, Ind
 
 inline double& entry(const Panel& panel, Index i, Index column) { return panel.data[(column / 8) * panel.stride + 8 * i + column % 8]; }
 
-template <class T, class N>
 void pack_sparse(const Part& part, const Selection& rows, const Panel& panel, Index first, bool clear) {
-    const T* values = static_cast<const T*>(part.values);
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* indices = static_cast<const N*>(part.indices);
-    for (Index i = 0; i < rows.count; ++i)
-        for (Index t = starts[rows[i]]; t < starts[rows[i] + 1]; ++t) {
-            double& at = entry(panel, i, first + indices[t]);
-            at = clear ? 0.0 : at + static_cast<double>(values[t]);
-        }
+    lineal::with_stored(part, [&](const auto* values, const auto* starts, const auto* indices) {
+        for (Index i = 0; i < rows.count; ++i)
+            for (Index t = starts[rows[i]]; t < starts[rows[i] + 1]; ++t) {
+                double& at = entry(panel, i, first + indices[t]);
+                at = clear ? 0.0 : at + static_cast<double>(values[t]);
+            }
+    });
 }
 
 void pack_codes(const Part& part, const Selection& rows, const Panel& panel, Index first, double value) {
@@ -97,43 +94,26 @@ void pack_codes(const Part& part, const Selection& rows, const Panel& panel, Ind
     }
 }
 
-void pack_any_sparse(const Part& part, const Selection& rows, const Panel& panel, Index first, bool clear) {
-    if (part.wide) {
-        if (part.single)
-            pack_sparse<float, std::int64_t>(part, rows, panel, first, clear);
-        else
-            pack_sparse<double, std::int64_t>(part, rows, panel, first, clear);
-    } else {
-        if (part.single)
-            pack_sparse<float, std::int32_t>(part, rows, panel, first, clear);
-        else
-            pack_sparse<double, std::int32_t>(part, rows, panel, first, clear);
-    }
-}
-
 void pack(const Part& part, const Selection& rows, const Panel& panel, Index first) {
     switch (part.kind) {
         case Kind::ones:
             for (Index i = 0; i < rows.count; ++i) entry(panel, i, first) = 1.0;
             return;
         case Kind::dense:
-            if (part.single)
-                pack_dense<float>(part, rows, panel, first);
-            else
-                pack_dense<double>(part, rows, panel, first);
+            lineal::with_numbers(part, [&](const auto* values) { pack_dense(values, part, rows, panel, first); });
             return;
         case Kind::codes:
             pack_codes(part, rows, panel, first, 1.0);
             return;
         case Kind::sparse:
-            pack_any_sparse(part, rows, panel, first, false);
+            pack_sparse(part, rows, panel, first, false);
             return;
     }
 }
 
 void unpack(const Part& part, const Selection& rows, const Panel& panel, Index first) {
     if (part.kind == Kind::codes) pack_codes(part, rows, panel, first, 0.0);
-    if (part.kind == Kind::sparse) pack_any_sparse(part, rows, panel, first, true);
+    if (part.kind == Kind::sparse) pack_sparse(part, rows, panel, first, true);
 }
 
 // R rows times K outputs: every accumulator walks along the columns, its lanes are added at the end.
@@ -164,79 +144,26 @@ inline void forward_tile(const Panel& panel, Index i, const double* coef, Index 
         for (int r = 0; r < R; ++r) eta[c * room + i + r] += out[c * R + r];
 }
 
-template <int R, int K>
-inline void forward_outputs(const Panel& panel, Index count, const double* coef, Index coef_stride, double* eta, Index room) {
-    for (Index i = 0; i < count; i += R) forward_tile<R, K>(panel, i, coef, coef_stride, eta, room);
-}
-
 void forward(const Panel& panel, Index count, const double* coef, Index coef_stride, Index outputs, double* eta, Index room) {
     // a few outputs: all lanes of the result are rows; many: more outputs for each row that is read
-    constexpr int many = W == 8 ? 6 : 3, rows = W == 8 ? 4 : W;
+    constexpr int many = W == 8 ? 6 : 3;
     for (Index c = 0; c < outputs;) {
         const Index left = outputs - c, rounds = (left + many - 1) / many, take = (left + rounds - 1) / rounds;
-        const double* w = coef + c * coef_stride;
-        double* out = eta + c * room;
-        switch (take) {
-            case 1:
-                forward_outputs<W, 1>(panel, count, w, coef_stride, out, room);
-                break;
-            case 2:
-                forward_outputs<W, 2>(panel, count, w, coef_stride, out, room);
-                break;
-            case 3:
-                forward_outputs<W, 3>(panel, count, w, coef_stride, out, room);
-                break;
-            case 4:
-                forward_outputs<rows, 4>(panel, count, w, coef_stride, out, room);
-                break;
-            case 5:
-                forward_outputs<rows, 5>(panel, count, w, coef_stride, out, room);
-                break;
-            default:
-                forward_outputs<rows, 6>(panel, count, w, coef_stride, out, room);
-                break;
-        }
+        with_count<many>(take, [&]<int K>() {
+            constexpr int R = K > 3 ? 4 : W;
+            for (Index i = 0; i < count; i += R) forward_tile<R, K>(panel, i, coef + c * coef_stride, coef_stride, eta + c * room, room);
+        });
         c += take;
     }
-}
-
-template <int B>
-inline void backward_outputs(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
-                             Index gradient_stride) {
-    constexpr int A = groups_for(B) > 0 ? groups_for(B) : 1;
-    strip<A, B>(values, outputs, panel, 0, panel.groups, count, gradient, gradient_stride);
 }
 
 void backward(const Panel& panel, Index count, const double* values, Index outputs, double* gradient, Index gradient_stride) {
     for (Index c = 0; c < outputs;) {
         const Index left = outputs - c, rounds = (left + wide - 1) / wide, take = (left + rounds - 1) / rounds;
-        double* out = gradient + c * gradient_stride;
-        switch (take) {
-            case 1:
-                backward_outputs<1>(panel, count, values + c, outputs, out, gradient_stride);
-                break;
-            case 2:
-                backward_outputs<2>(panel, count, values + c, outputs, out, gradient_stride);
-                break;
-            case 3:
-                backward_outputs<3>(panel, count, values + c, outputs, out, gradient_stride);
-                break;
-            case 4:
-                backward_outputs<4>(panel, count, values + c, outputs, out, gradient_stride);
-                break;
-            case 5:
-                backward_outputs<5>(panel, count, values + c, outputs, out, gradient_stride);
-                break;
-            case 6:
-                backward_outputs<6>(panel, count, values + c, outputs, out, gradient_stride);
-                break;
-            case 7:
-                backward_outputs<7>(panel, count, values + c, outputs, out, gradient_stride);
-                break;
-            default:
-                backward_outputs<8>(panel, count, values + c, outputs, out, gradient_stride);
-                break;
-        }
+        with_count<wide>(take, [&]<int B>() {
+            constexpr int A = groups_for(B) > 0 ? groups_for(B) : 1;
+            strip<A, B>(values + c, outputs, panel, 0, panel.groups, count, gradient + c * gradient_stride, gradient_stride);
+        });
         c += take;
     }
 }

@@ -7,9 +7,7 @@ namespace {
 
 // One loop over all entries counts where columns do not increase, one over the rows how often that is a new row.
 template <class N>
-bool ordered(const Part& part) {
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* indices = static_cast<const N*>(part.indices);
+bool ordered(const Part& part, const N* starts, const N* indices) {
     const Index from = starts[0], until = starts[part.rows];
     N falls = 0, allowed = 0;
     for (Index t = from + 1; t < until; ++t) falls += indices[t] <= indices[t - 1];
@@ -24,6 +22,8 @@ bool ordered(const Part& part) {
 
 }  // namespace
 
-bool orderly(const Part& part) { return part.wide ? ordered<std::int64_t>(part) : ordered<std::int32_t>(part); }
+bool orderly(const Part& part) {
+    return with_places(part, [&](const auto* starts, const auto* indices) { return ordered(part, starts, indices); });
+}
 
 }  // namespace lineal

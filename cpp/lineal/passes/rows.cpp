@@ -28,13 +28,6 @@ namespace {
 // A block of rows with more columns does not stay in the cache until it is read again.
 constexpr Index in_place_columns = 2048;
 
-// high + low += value, keeping the rounding error
-void gather(double& high, double& low, double value) {
-    const double sum = high + value, back = sum - high;
-    low += (high - (sum - back)) + (value - back);
-    high = sum;
-}
-
 // The pair as a double and the rest; an infinite sum has no rest.
 void settle(double& high, double& low) {
     if (!std::isfinite(high)) {

@@ -14,10 +14,8 @@ template <class T, class N>
 }
 
 template <class T, class N>
-void sparse_forward(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums) {
-    const T* values = static_cast<const T*>(part.values);
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* indices = static_cast<const N*>(part.indices);
+void sparse_forward(const T* values, const N* starts, const N* indices, const Selection& rows, const double* coef, Index outputs,
+                    double* sums) {
     for (Index i = 0; i < rows.count; ++i) {
         const Index row = rows[i], end = starts[row + 1];
         Index t = starts[row];
@@ -45,10 +43,8 @@ void sparse_forward(const Part& part, const Selection& rows, const double* coef,
 }
 
 template <class T, class N>
-void sparse_backward(const Part& part, const Selection& rows, const double* r, Index outputs, double* gradient) {
-    const T* values = static_cast<const T*>(part.values);
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* indices = static_cast<const N*>(part.indices);
+void sparse_backward(const T* values, const N* starts, const N* indices, const Selection& rows, const double* r, Index outputs,
+                     double* gradient) {
     for (Index i = 0; i < rows.count; ++i) {
         const Index row = rows[i], end = starts[row + 1];
         if (outputs == 1) {
@@ -86,32 +82,20 @@ void codes_backward(const Part& part, const Selection& rows, const double* value
 void loose_forward(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums) {
     if (part.kind == Kind::codes) {
         codes_forward(part, rows, coef, outputs, sums);
-    } else if (part.wide) {
-        if (part.single)
-            sparse_forward<float, std::int64_t>(part, rows, coef, outputs, sums);
-        else
-            sparse_forward<double, std::int64_t>(part, rows, coef, outputs, sums);
     } else {
-        if (part.single)
-            sparse_forward<float, std::int32_t>(part, rows, coef, outputs, sums);
-        else
-            sparse_forward<double, std::int32_t>(part, rows, coef, outputs, sums);
+        lineal::with_stored(part, [&](const auto* values, const auto* starts, const auto* indices) {
+            sparse_forward(values, starts, indices, rows, coef, outputs, sums);
+        });
     }
 }
 
 void loose_backward(const Part& part, const Selection& rows, const double* values, Index outputs, double* gradient) {
     if (part.kind == Kind::codes) {
         codes_backward(part, rows, values, outputs, gradient);
-    } else if (part.wide) {
-        if (part.single)
-            sparse_backward<float, std::int64_t>(part, rows, values, outputs, gradient);
-        else
-            sparse_backward<double, std::int64_t>(part, rows, values, outputs, gradient);
     } else {
-        if (part.single)
-            sparse_backward<float, std::int32_t>(part, rows, values, outputs, gradient);
-        else
-            sparse_backward<double, std::int32_t>(part, rows, values, outputs, gradient);
+        lineal::with_stored(part, [&](const auto* entries, const auto* starts, const auto* indices) {
+            sparse_backward(entries, starts, indices, rows, values, outputs, gradient);
+        });
     }
 }
 
@@ -121,11 +105,8 @@ typedef std::int64_t Lanes __attribute__((vector_size(32)));
 
 // stats[column] = {sum s x, sum s x^2, sum s, max |x|} over the entries of a sparse part
 template <class T, class N>
-void sparse_moments(const Part& part, const Selection& rows, const double* weight, double* stats) {
+void sparse_moments(const T* values, const N* starts, const N* indices, const Selection& rows, const double* weight, double* stats) {
     const Lanes last = {0, 0, 0, -1};
-    const T* values = static_cast<const T*>(part.values);
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* indices = static_cast<const N*>(part.indices);
     for (Index i = 0; i < rows.count; ++i) {
         const Index end = starts[rows[i] + 1];
         expect(values, indices, starts[rows[i]], end);
@@ -141,10 +122,8 @@ void sparse_moments(const Part& part, const Selection& rows, const double* weigh
 
 // scatter[column] += sum s (x - mean)^2 over the entries of a sparse part
 template <class T, class N>
-void sparse_scatter(const Part& part, const Selection& rows, const double* weight, const double* mean, double* scatter) {
-    const T* values = static_cast<const T*>(part.values);
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* indices = static_cast<const N*>(part.indices);
+void sparse_scatter(const T* values, const N* starts, const N* indices, const Selection& rows, const double* weight, const double* mean,
+                    double* scatter) {
     for (Index i = 0; i < rows.count; ++i)
         for (Index t = starts[rows[i]]; t < starts[rows[i] + 1]; ++t) {
             const double d = static_cast<double>(values[t]) - mean[indices[t]];
@@ -161,16 +140,10 @@ void loose_moments(const Part& part, const Selection& rows, const double* weight
             for (int which = 0; which < 3; ++which) stats[4 * code + which] += weight[i];
             stats[4 * code + 3] = 1.0;
         }
-    } else if (part.wide) {
-        if (part.single)
-            sparse_moments<float, std::int64_t>(part, rows, weight, stats);
-        else
-            sparse_moments<double, std::int64_t>(part, rows, weight, stats);
     } else {
-        if (part.single)
-            sparse_moments<float, std::int32_t>(part, rows, weight, stats);
-        else
-            sparse_moments<double, std::int32_t>(part, rows, weight, stats);
+        lineal::with_stored(part, [&](const auto* values, const auto* starts, const auto* indices) {
+            sparse_moments(values, starts, indices, rows, weight, stats);
+        });
     }
 }
 
@@ -181,16 +154,10 @@ void loose_scatter(const Part& part, const Selection& rows, const double* weight
             const Index code = codes[rows[i] * part.row_stride];
             if (code >= 0) scatter[code] += weight[i] * (1.0 - mean[code]) * (1.0 - mean[code]);
         }
-    } else if (part.wide) {
-        if (part.single)
-            sparse_scatter<float, std::int64_t>(part, rows, weight, mean, scatter);
-        else
-            sparse_scatter<double, std::int64_t>(part, rows, weight, mean, scatter);
     } else {
-        if (part.single)
-            sparse_scatter<float, std::int32_t>(part, rows, weight, mean, scatter);
-        else
-            sparse_scatter<double, std::int32_t>(part, rows, weight, mean, scatter);
+        lineal::with_stored(part, [&](const auto* values, const auto* starts, const auto* indices) {
+            sparse_scatter(values, starts, indices, rows, weight, mean, scatter);
+        });
     }
 }
 
@@ -217,8 +184,6 @@ void loose_gram(const Index* starts, const Index* columns, const double* entries
 }
 
 using lineal::Coded;
-using lineal::Index;
-using lineal::Selection;
 
 template <int N>
 void codes_forward_of(const Coded* parts, const Selection& rows, double* sums) {
@@ -242,13 +207,7 @@ void codes_forward_of(const Coded* parts, const Selection& rows, double* sums) {
 // sums[i] += the coefficients of row i's codes, part by part; every table has an entry for code -1. Loads one by one: gathers
 // take twice as long on many processors.
 void codes_forward(const Coded* parts, Index count, const Selection& rows, double* sums) {
-    for (; count >= 4; count -= 4, parts += 4) codes_forward_of<4>(parts, rows, sums);
-    if (count == 3)
-        codes_forward_of<3>(parts, rows, sums);
-    else if (count == 2)
-        codes_forward_of<2>(parts, rows, sums);
-    else if (count == 1)
-        codes_forward_of<1>(parts, rows, sums);
+    for (; count > 0; count -= 4, parts += 4) with_count<4>(count, [&]<int N>() { codes_forward_of<N>(parts, rows, sums); });
 }
 
 // Every second of 2 N - 1 parts. What has code -1 goes to the entry before the table, which belongs to another part and gets its
@@ -279,16 +238,8 @@ void codes_backward_of(const Coded* parts, const Selection& rows, const double* 
 void codes_backward(const Coded* parts, Index count, const Selection& rows, const double* values) {
     for (Index odd = 0; odd < 2; ++odd) {
         Index left = (count + 1 - odd) / 2;
-        for (const Coded* at = parts + odd; left > 0; at += 8, left -= 4) {
-            if (left >= 4)
-                codes_backward_of<4>(at, rows, values);
-            else if (left == 3)
-                codes_backward_of<3>(at, rows, values);
-            else if (left == 2)
-                codes_backward_of<2>(at, rows, values);
-            else
-                codes_backward_of<1>(at, rows, values);
-        }
+        for (const Coded* at = parts + odd; left > 0; at += 8, left -= 4)
+            with_count<4>(left, [&]<int N>() { codes_backward_of<N>(at, rows, values); });
     }
 }
 

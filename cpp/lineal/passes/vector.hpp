@@ -202,6 +202,14 @@ inline void accumulate(T& high, T& low, T value) {
     low += error;
 }
 
+// work<n>() for n from 1 to MOST: how many registers something takes is known where it is compiled.
+template <int MOST, class Work>
+inline void with_count(std::int64_t n, Work work) {
+    if constexpr (MOST > 1)
+        if (n < MOST) return with_count<MOST - 1>(n, work);
+    work.template operator()<MOST>();
+}
+
 inline S splat_single(float value) { return value - S{}; }
 inline double total(V x) {
     double out = 0;

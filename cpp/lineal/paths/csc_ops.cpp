@@ -44,8 +44,7 @@ void column(const T* values, const N* rows, Index count, const double* weight, d
 }
 
 Index stored(const Part& part) {
-    const auto count = [&](auto* starts) { return static_cast<Index>(starts[part.rows] - starts[0]); };
-    return part.wide ? count(static_cast<const std::int64_t*>(part.starts)) : count(static_cast<const std::int32_t*>(part.starts));
+    return with_places(part, [&](const auto* starts, const auto*) -> Index { return starts[part.rows] - starts[0]; });
 }
 
 // Pieces large enough that each is worth a thread.
@@ -53,20 +52,17 @@ Index pieces(Index work, Index things) { return std::clamp<Index>(work / 100'000
 
 // Columns first .. last of all pieces that hold about as many entries: a piece is all columns that begin in its share of them.
 Index edge(const Part& part, Index piece, Index all) {
-    const auto find = [&](auto* starts) {
+    return with_places(part, [&](const auto* starts, const auto*) {
         const double share = static_cast<double>(piece) / static_cast<double>(all);
         const auto at =
             starts[0] + static_cast<std::decay_t<decltype(*starts)>>(share * static_cast<double>(starts[part.rows] - starts[0]));
         return piece == all ? part.rows : piece == 0 ? 0 : static_cast<Index>(std::lower_bound(starts, starts + part.rows, at) - starts);
-    };
-    return part.wide ? find(static_cast<const std::int64_t*>(part.starts)) : find(static_cast<const std::int32_t*>(part.starts));
+    });
 }
 
 template <class T, class N>
-void all_columns(const Team& team, const Part& part, const double* weight, double all, const ColumnMoments& out) {
-    const T* values = static_cast<const T*>(part.values);
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* rows = static_cast<const N*>(part.indices);
+void all_columns(const Team& team, const Part& part, const T* values, const N* starts, const N* rows, const double* weight, double all,
+                 const ColumnMoments& out) {
     const Index chunks = pieces(stored(part), part.rows);
     run(
         team, chunks,
@@ -88,12 +84,9 @@ double column_moments(const Team& team, const Part& part, const double* weight, 
         all = 0;
         for (Index i = 0; i < part.columns; ++i) all += weight[i];
     }
-    if (part.wide)
-        part.single ? all_columns<float, std::int64_t>(team, part, weight, all, out)
-                    : all_columns<double, std::int64_t>(team, part, weight, all, out);
-    else
-        part.single ? all_columns<float, std::int32_t>(team, part, weight, all, out)
-                    : all_columns<double, std::int32_t>(team, part, weight, all, out);
+    with_stored(part, [&](const auto* values, const auto* starts, const auto* rows) {
+        all_columns(team, part, values, starts, rows, weight, all, out);
+    });
     return all;
 }
 

@@ -82,11 +82,8 @@ inline void add(V (&sums)[K], const double* from, Index room, double times) {
 
 // The products of columns first .. last with numbers at .. at + K vectors of every row.
 template <int K, class T, class N>
-void times_some(const lineal::Part& part, const double* values, Index points, Index at, Index first, Index last, double* out) {
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* rows = static_cast<const N*>(part.indices);
-    const T* entries = static_cast<const T*>(part.values);
-    const Index size = part.columns * points;
+void times_some(const T* entries, const N* starts, const N* rows, Index size, const double* values, Index points, Index at, Index first,
+                Index last, double* out) {
     for (Index j = first; j < last; ++j) {
         V total[K] = {};
         for (N t = starts[j]; t < starts[j + 1];) {
@@ -104,55 +101,28 @@ void times_some(const lineal::Part& part, const double* values, Index points, In
     }
 }
 
-template <class T, class N>
 void times_columns(const lineal::Part& part, const double* values, Index points, Index first, Index last, double* out) {
-    for (Index at = 0; at < points;) {
-        const Index left = (points - at + lane - 1) / lane;
-        if (left >= 4)
-            times_some<4, T, N>(part, values, points, at, first, last, out);
-        else if (left == 3)
-            times_some<3, T, N>(part, values, points, at, first, last, out);
-        else if (left == 2)
-            times_some<2, T, N>(part, values, points, at, first, last, out);
-        else
-            times_some<1, T, N>(part, values, points, at, first, last, out);
-        at += std::min<Index>(left, 4) * lane;
-    }
+    lineal::with_stored(part, [&](const auto* entries, const auto* starts, const auto* rows) {
+        for (Index at = 0; at < points; at += 4 * lane)
+            with_count<4>((points - at + lane - 1) / lane, [&]<int K>() {
+                times_some<K>(entries, starts, rows, part.columns * points, values, points, at, first, last, out);
+            });
+    });
 }
 
 // Adds to rows first .. last, which are zero or hold what was there, the columns times their coefficients.
-template <class T, class N>
 void spread_columns(const lineal::Part& part, const double* coef, Index points, Index first, Index last, double* out) {
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* rows = static_cast<const N*>(part.indices);
-    const T* entries = static_cast<const T*>(part.values);
-    for (Index j = 0; j < part.rows; ++j) {
-        const double* b = coef + j * points;
-        const N* end = rows + starts[j + 1];
-        for (const N* at = std::lower_bound(rows + starts[j], end, static_cast<N>(first)); at < end && *at < last; ++at) {
-            double* to = out + static_cast<Index>(*at) * points;
-            const double x = static_cast<double>(entries[at - rows]);
-            for (Index k = 0; k < points; ++k) to[k] += x * b[k];
+    lineal::with_stored(part, [&]<class T, class N>(const T* entries, const N* starts, const N* rows) {
+        for (Index j = 0; j < part.rows; ++j) {
+            const double* b = coef + j * points;
+            const N* end = rows + starts[j + 1];
+            for (const N* at = std::lower_bound(rows + starts[j], end, static_cast<N>(first)); at < end && *at < last; ++at) {
+                double* to = out + static_cast<Index>(*at) * points;
+                const double x = static_cast<double>(entries[at - rows]);
+                for (Index k = 0; k < points; ++k) to[k] += x * b[k];
+            }
         }
-    }
-}
-
-void times_columns(const lineal::Part& part, const double* values, Index points, Index first, Index last, double* out) {
-    if (part.wide)
-        part.single ? times_columns<float, std::int64_t>(part, values, points, first, last, out)
-                    : times_columns<double, std::int64_t>(part, values, points, first, last, out);
-    else
-        part.single ? times_columns<float, std::int32_t>(part, values, points, first, last, out)
-                    : times_columns<double, std::int32_t>(part, values, points, first, last, out);
-}
-
-void spread_columns(const lineal::Part& part, const double* coef, Index points, Index first, Index last, double* out) {
-    if (part.wide)
-        part.single ? spread_columns<float, std::int64_t>(part, coef, points, first, last, out)
-                    : spread_columns<double, std::int64_t>(part, coef, points, first, last, out);
-    else
-        part.single ? spread_columns<float, std::int32_t>(part, coef, points, first, last, out)
-                    : spread_columns<double, std::int32_t>(part, coef, points, first, last, out);
+    });
 }
 
 }  // namespace

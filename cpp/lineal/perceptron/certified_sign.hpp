@@ -44,11 +44,8 @@ struct Compressed {
     const Place *start, *place;
     const Value* value;
     Index total;
-    explicit Compressed(const Part& part)
-        : start(static_cast<const Place*>(part.starts)),
-          place(static_cast<const Place*>(part.indices)),
-          value(static_cast<const Value*>(part.values)),
-          total(start[part.rows]) {}
+    Compressed(const Part& part, const Value* values, const Place* starts, const Place* indices)
+        : start(starts), place(indices), value(values), total(starts[part.rows]) {}
 
     // Adds the terms of row i, eight at a time. The last ones may reach into the next row, as zeros: no branch on how many they are.
     inline void score(Index i, const double* w, BoundedScore& sum) const {
@@ -99,12 +96,6 @@ struct Compressed {
     inline void add(Index i, double rate, double* __restrict w) const {
         for (Index t = start[i], end = start[i + 1]; t < end; ++t) w[place[t]] += rate * static_cast<double>(value[t]);
     }
-    // Brings a row that comes soon towards the cache; inlined, or the compiler finds that it does nothing.
-    [[gnu::always_inline]] inline void fetch(Index i) const {
-        const Index end = start[i + 1];
-        for (Index t = start[i]; t < end; t += 64 / static_cast<Index>(sizeof(Value))) __builtin_prefetch(value + t, 0, 2);
-        for (Index t = start[i]; t < end; t += 64 / static_cast<Index>(sizeof(Place))) __builtin_prefetch(place + t, 0, 2);
-    }
 };
 
 // The score of row i, one output, of a design that holds compressed rows and codes.
@@ -116,14 +107,10 @@ BoundedScore bounded_score(const Segment& segment, Index i, const double* w) {
             sum.add(*w);
         else if (part.kind == Kind::codes)
             sum.add(level(part, i, w));
-        else if (part.single && part.wide)
-            Compressed<float, std::int64_t>(part).score(i, w, sum);
-        else if (part.single)
-            Compressed<float, std::int32_t>(part).score(i, w, sum);
-        else if (part.wide)
-            Compressed<double, std::int64_t>(part).score(i, w, sum);
         else
-            Compressed<double, std::int32_t>(part).score(i, w, sum);
+            lineal::with_stored(part, [&](const auto* values, const auto* starts, const auto* indices) {
+                Compressed(part, values, starts, indices).score(i, w, sum);
+            });
         w += part.columns;
     }
     return sum;
@@ -141,16 +128,15 @@ bool stored(const Segment& segment) {
 
 // Presents all rows of compressed ones, perhaps with a column of ones before them, where nothing happens but updates.
 template <class Value, class Place>
-void pace(Presentation& e, const Part& part) {
+void pace(Presentation& e, const Part& part, const Compressed<Value, Place>& rows) {
     const Segment& segment = e.segments[0];
-    const Compressed<Value, Place> rows(part);
     double* ones = &part == segment.parts ? nullptr : e.coef;
     double* w = e.coef + (ones ? 1 : 0);
     Index made = 0, survived = e.survived;
     const Index from = e.at, reach = 16;
     for (; e.at < e.length; ++e.at) {
         const Index i = e.order ? e.order[e.at] : e.at, own = static_cast<Index>(segment.y[i]);
-        if (e.at + reach < e.length) rows.fetch(e.order ? e.order[e.at + reach] : e.at + reach);
+        if (e.at + reach < e.length) fetch_stored(part, e.order ? e.order[e.at + reach] : e.at + reach);
         if (e.measure && rows.exceeds(i, e.largest)) e.largest = std::max(e.largest, square(segment, i));
         BoundedScore score;
         if (ones) score.add(*ones);
@@ -180,8 +166,9 @@ bool paced(const Presentation& e) {
 
 void pace(Presentation& e) {
     const Part& part = e.segments[0].parts[e.segments[0].part_count - 1];
-    if (part.single) return part.wide ? pace<float, std::int64_t>(e, part) : pace<float, std::int32_t>(e, part);
-    return part.wide ? pace<double, std::int64_t>(e, part) : pace<double, std::int32_t>(e, part);
+    lineal::with_stored(part, [&](const auto* values, const auto* starts, const auto* indices) {
+        pace(e, part, Compressed(part, values, starts, indices));
+    });
 }
 
 }  // namespace

@@ -113,25 +113,13 @@ struct Slots {
 };
 
 // x_i.w of compressed rows; the sums are local, so that nothing else can point at them.
-template <class Value, class Place>
-double dot_stored(const Part& part, Index i, const double* w) {
-    const Place* starts = static_cast<const Place*>(part.starts);
-    const Place* indices = static_cast<const Place*>(part.indices);
-    const Value* values = static_cast<const Value*>(part.values);
-    Slots slots;
-    for (Index t = starts[i], end = starts[i + 1]; t < end; ++t)
-        slots.add(indices[t] & (LANES - 1), static_cast<double>(values[t]), w[indices[t]]);
-    return slots.sum();
-}
-
 double stored(const Part& part, Index i, const double* w) {
-    if (part.single) return part.wide ? dot_stored<float, std::int64_t>(part, i, w) : dot_stored<float, std::int32_t>(part, i, w);
-    return part.wide ? dot_stored<double, std::int64_t>(part, i, w) : dot_stored<double, std::int32_t>(part, i, w);
-}
-
-double level(const Part& part, Index i, const double* w) {
-    const Index code = static_cast<const std::int32_t*>(part.values)[i * part.row_stride];
-    return code < 0 ? 0.0 : w[code];
+    return lineal::with_stored(part, [&](const auto* values, const auto* starts, const auto* indices) {
+        Slots slots;
+        for (Index t = starts[i], end = starts[i + 1]; t < end; ++t)
+            slots.add(indices[t] & (LANES - 1), static_cast<double>(values[t]), w[indices[t]]);
+        return slots.sum();
+    });
 }
 
 // Scores of row i, weights [outputs][columns]; rows that are not stored densely have one output then.
@@ -142,10 +130,8 @@ void score_across(const Presentation& e, const Segment& segment, Index i, const 
         if (part.kind == Kind::ones)
             for (Index c = 0; c < outputs; ++c) eta[c] += w[c * e.stride];
         else if (part.kind == Kind::dense && part.column_stride == 1) {
-            if (part.single)
-                score_dense(static_cast<const float*>(part.values) + i * part.row_stride, part.columns, w, e.stride, outputs, eta);
-            else
-                score_dense(static_cast<const double*>(part.values) + i * part.row_stride, part.columns, w, e.stride, outputs, eta);
+            lineal::with_numbers(part,
+                                 [&](const auto* x) { score_dense(x + i * part.row_stride, part.columns, w, e.stride, outputs, eta); });
         } else if (part.kind == Kind::dense) {
             each(part, i, [&](Index j, double x) { e.row[j] = x; });
             score_dense(e.row, part.columns, w, e.stride, outputs, eta);
@@ -156,14 +142,15 @@ void score_across(const Presentation& e, const Segment& segment, Index i, const 
     }
 }
 
-template <class T>
 void score_rows(const Part& part, const Index* rows, const Index* soon, const double* w, Index stride, Index outputs, double* eta) {
-    const T *x[ROWS], *next[ROWS];
-    for (Index r = 0; r < ROWS; ++r) {
-        x[r] = static_cast<const T*>(part.values) + rows[r] * part.row_stride;
-        next[r] = static_cast<const T*>(part.values) + soon[r] * part.row_stride;
-    }
-    score_dense<ROWS>(x, part.columns, w, stride, outputs, eta, next);
+    lineal::with_numbers(part, [&]<class T>(const T* values) {
+        const T *x[ROWS], *next[ROWS];
+        for (Index r = 0; r < ROWS; ++r) {
+            x[r] = values + rows[r] * part.row_stride;
+            next[r] = values + soon[r] * part.row_stride;
+        }
+        score_dense<ROWS>(x, part.columns, w, stride, outputs, eta, next);
+    });
 }
 
 // The scores of several rows of one segment at once, so that the weights come from memory once for all of them; every part is ones
@@ -176,10 +163,8 @@ void score_block(const Presentation& e, const Segment& segment, const Index* row
         if (part.kind == Kind::ones)
             for (Index r = 0; r < ROWS; ++r)
                 for (Index c = 0; c < e.outputs; ++c) e.eta[r * e.outputs + c] += w[c * e.stride];
-        else if (part.single)
-            score_rows<float>(part, rows, soon, w, e.stride, e.outputs, e.eta);
         else
-            score_rows<double>(part, rows, soon, w, e.stride, e.outputs, e.eta);
+            score_rows(part, rows, soon, w, e.stride, e.outputs, e.eta);
         w += part.columns;
     }
 }
@@ -243,10 +228,7 @@ void add(const Presentation& e, const Segment& segment, Index i, Index output, d
                 drift[j * step] += before * (rate * x);
             });
         else if (step == 1 && part.kind == Kind::dense && part.column_stride == 1) {
-            if (part.single)
-                add_dense(static_cast<const float*>(part.values) + i * part.row_stride, part.columns, rate, w);
-            else
-                add_dense(static_cast<const double*>(part.values) + i * part.row_stride, part.columns, rate, w);
+            lineal::with_numbers(part, [&](const auto* x) { add_dense(x + i * part.row_stride, part.columns, rate, w); });
         } else
             each(part, i, [&](Index j, double x) { w[j * step] += rate * x; });
         first += part.columns * step;
@@ -266,42 +248,21 @@ double square(const Segment& segment, Index i) {
     for (Index p = 0; p < segment.part_count; ++p) {
         const Part& part = segment.parts[p];
         if (part.kind == Kind::dense && part.column_stride == 1) {
-            if (part.single)
-                add_squares(static_cast<const float*>(part.values) + i * part.row_stride, part.columns, parts);
-            else
-                add_squares(static_cast<const double*>(part.values) + i * part.row_stride, part.columns, parts);
+            lineal::with_numbers(part, [&](const auto* x) { add_squares(x + i * part.row_stride, part.columns, parts); });
         } else
             each(part, i, [&](Index j, double x) { parts[j & (LANES - 1)] += x * x; });
     }
     return tree(parts, 1);
 }
 
-template <class Place>
-[[gnu::always_inline]] inline void fetch_stored(const Part& part, Index i) {
-    const Place* starts = static_cast<const Place*>(part.starts);
-    const Index size = part.single ? 4 : 8;
-    for (Index t = starts[i]; t < starts[i + 1]; t += 8) {
-        __builtin_prefetch(static_cast<const char*>(part.values) + t * size);
-        __builtin_prefetch(static_cast<const Place*>(part.indices) + t);
-    }
-}
-
-// Brings a row that comes soon towards the cache: no hardware guesses a shuffled order. Inlined, or the compiler finds that it does
-// nothing.
+// Brings a row that comes soon, stored in whatever way, towards the cache.
 [[gnu::always_inline]] inline void fetch(const Segment& segment, Index i) {
     for (Index p = 0; p < segment.part_count; ++p) {
         const Part& part = segment.parts[p];
-        if (part.kind == Kind::sparse) {
-            if (part.wide)
-                fetch_stored<std::int64_t>(part, i);
-            else
-                fetch_stored<std::int32_t>(part, i);
-        } else if (part.kind == Kind::dense && part.column_stride == 1) {
-            const Index size = part.single ? 4 : 8;
-            const char* row = static_cast<const char*>(part.values) + i * part.row_stride * size;
-            const Index bytes = std::min<Index>(part.columns * size, 2048);
-            for (Index b = 0; b < bytes; b += 64) __builtin_prefetch(row + b);
-        }
+        if (part.kind == Kind::sparse)
+            fetch_stored(part, i);
+        else if (part.kind == Kind::dense && part.column_stride == 1)
+            fetch_dense(part, i);
     }
 }
 

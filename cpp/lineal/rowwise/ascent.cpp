@@ -3,85 +3,29 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rowwise/entries.hpp"
+
 namespace lineal {
 
 namespace {
 
 // Calls f(column, value) for every entry of a row.
-template <class T, class N, class F>
-inline void sparse_entries(const Part& part, Index row, Index first, F f) {
-    const T* values = static_cast<const T*>(part.values);
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* indices = static_cast<const N*>(part.indices);
-    for (Index t = starts[row]; t < static_cast<Index>(starts[row + 1]); ++t)
-        f(first + static_cast<Index>(indices[t]), static_cast<double>(values[t]));
-}
-
-template <class T, class F>
-inline void dense_entries(const Part& part, Index row, Index first, F f) {
-    const T* values = static_cast<const T*>(part.values) + row * part.row_stride;
-    if (part.column_stride == 1)
-        for (Index j = 0; j < part.columns; ++j) f(first + j, static_cast<double>(values[j]));
-    else
-        for (Index j = 0; j < part.columns; ++j) f(first + j, static_cast<double>(values[j * part.column_stride]));
-}
-
 template <class F>
 inline void entries(const Part* parts, Index count, Index row, F f) {
     Index first = 0;
-    for (Index k = 0; k < count; ++k) {
-        const Part& part = parts[k];
-        if (part.kind == Kind::ones)
-            f(first, 1.0);
-        else if (part.kind == Kind::codes) {
-            const Index code = static_cast<const std::int32_t*>(part.values)[row * part.row_stride];
-            if (code >= 0) f(first + code, 1.0);
-        } else if (part.kind == Kind::dense) {
-            if (part.single)
-                dense_entries<float>(part, row, first, f);
-            else
-                dense_entries<double>(part, row, first, f);
-        } else if (part.wide) {
-            if (part.single)
-                sparse_entries<float, std::int64_t>(part, row, first, f);
-            else
-                sparse_entries<double, std::int64_t>(part, row, first, f);
-        } else {
-            if (part.single)
-                sparse_entries<float, std::int32_t>(part, row, first, f);
-            else
-                sparse_entries<double, std::int32_t>(part, row, first, f);
-        }
-        first += part.columns;
-    }
+    for (Index k = 0; k < count; first += parts[k].columns, ++k) each(parts[k], row, [&](Index j, double x) { f(first + j, x); });
 }
 
 double soft(double value, double by) { return value > by ? value - by : value < -by ? value + by : 0.0; }
 
-// Four running sums, taken in turn, hide the latency of the additions.
-template <class T, class N>
-double sparse_dot(const Part& part, Index row, const double* coef) {
-    const T* values = static_cast<const T*>(part.values);
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* indices = static_cast<const N*>(part.indices);
+// The sum of terms 0 .. count - 1: four running sums, taken in turn, hide the latency of the additions.
+template <class Term>
+inline double four_sums(Index count, Term term) {
     double sum[4] = {0, 0, 0, 0};
-    Index t = starts[row];
-    const Index last = starts[row + 1];
-    for (; t + 4 <= last; t += 4)
-        for (Index lane = 0; lane < 4; ++lane) sum[lane] += static_cast<double>(values[t + lane]) * coef[indices[t + lane]];
-    for (Index lane = 0; t < last; ++t, ++lane) sum[lane] += static_cast<double>(values[t]) * coef[indices[t]];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-template <class T>
-double dense_dot(const Part& part, Index row, const double* coef) {
-    const T* values = static_cast<const T*>(part.values) + row * part.row_stride;
-    const Index stride = part.column_stride;
-    double sum[4] = {0, 0, 0, 0};
-    Index j = 0;
-    for (; j + 4 <= part.columns; j += 4)
-        for (Index lane = 0; lane < 4; ++lane) sum[lane] += static_cast<double>(values[(j + lane) * stride]) * coef[j + lane];
-    for (Index lane = 0; j < part.columns; ++j, ++lane) sum[lane] += static_cast<double>(values[j * stride]) * coef[j];
+    Index t = 0;
+    for (; t + 4 <= count; t += 4)
+        for (Index lane = 0; lane < 4; ++lane) sum[lane] += term(t + lane);
+    for (Index lane = 0; t < count; ++t, ++lane) sum[lane] += term(t);
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
@@ -91,35 +35,27 @@ double dot(const Part* parts, Index count, Index row, const double* coef) {
         const Part& part = parts[k];
         if (part.kind == Kind::ones)
             sum += *coef;
-        else if (part.kind == Kind::codes) {
-            const Index code = static_cast<const std::int32_t*>(part.values)[row * part.row_stride];
-            sum += code >= 0 ? coef[code] : 0.0;
-        } else if (part.kind == Kind::dense)
-            sum += part.single ? dense_dot<float>(part, row, coef) : dense_dot<double>(part, row, coef);
-        else if (part.wide)
-            sum += part.single ? sparse_dot<float, std::int64_t>(part, row, coef) : sparse_dot<double, std::int64_t>(part, row, coef);
+        else if (part.kind == Kind::codes)
+            sum += level(part, row, coef);
+        else if (part.kind == Kind::dense)
+            sum += with_numbers(part, [&](const auto* values) {
+                const auto* x = values + row * part.row_stride;
+                return four_sums(part.columns, [&](Index j) { return static_cast<double>(x[j * part.column_stride]) * coef[j]; });
+            });
         else
-            sum += part.single ? sparse_dot<float, std::int32_t>(part, row, coef) : sparse_dot<double, std::int32_t>(part, row, coef);
+            sum += with_stored(part, [&](const auto* values, const auto* starts, const auto* indices) {
+                const Index first = starts[row];
+                return four_sums(starts[row + 1] - first,
+                                 [&](Index t) { return static_cast<double>(values[first + t]) * coef[indices[first + t]]; });
+            });
     }
     return sum;
 }
 
-// Rows come in random order, which no cache foresees: ask for one that is needed soon. Inlined, or the compiler would leave
-// out a call that changes nothing.
+// Rows come in random order: ask for one that is needed soon.
 [[gnu::always_inline]] inline void expect(const Part* parts, Index count, Index row) {
-    for (Index k = 0; k < count; ++k) {
-        const Part& part = parts[k];
-        if (part.kind != Kind::sparse) continue;
-        const Index first =
-            part.wide ? static_cast<const std::int64_t*>(part.starts)[row] : static_cast<const std::int32_t*>(part.starts)[row];
-        const Index last =
-            part.wide ? static_cast<const std::int64_t*>(part.starts)[row + 1] : static_cast<const std::int32_t*>(part.starts)[row + 1];
-        const char* values = static_cast<const char*>(part.values);
-        const char* indices = static_cast<const char*>(part.indices);
-        const Index value = part.single ? 4 : 8, index = part.wide ? 8 : 4;
-        for (Index at = first * value; at < last * value; at += 64) __builtin_prefetch(values + at, 0, 2);
-        for (Index at = first * index; at < last * index; at += 64) __builtin_prefetch(indices + at, 0, 2);
-    }
+    for (Index k = 0; k < count; ++k)
+        if (parts[k].kind == Kind::sparse) fetch_stored(parts[k], row);
 }
 
 // coef += step x inverse, where all columns but the intercept's have one charge

@@ -1,4 +1,4 @@
-// The entries of a row, whatever its parts are stored as. Included only by what is compiled once per CPU level.
+// The entries of a row, whatever its parts are stored as. In an anonymous namespace, or the linker might keep one CPU level's copy for all.
 #pragma once
 
 #include "rowwise/epochs.hpp"
@@ -25,20 +25,6 @@ const Segment& holding(const Run& e, Index row) {
 }
 
 // f(column of the part, value) for every entry of row i.
-template <class Value, class Place, class F>
-void each_stored(const Part& part, Index i, F f) {
-    const Place* starts = static_cast<const Place*>(part.starts);
-    const Place* indices = static_cast<const Place*>(part.indices);
-    const Value* values = static_cast<const Value*>(part.values);
-    for (Index t = starts[i]; t < starts[i + 1]; ++t) f(static_cast<Index>(indices[t]), static_cast<double>(values[t]));
-}
-
-template <class Value, class F>
-void each_dense(const Part& part, Index i, F f) {
-    const Value* row = static_cast<const Value*>(part.values) + i * part.row_stride;
-    for (Index j = 0; j < part.columns; ++j) f(j, static_cast<double>(row[j * part.column_stride]));
-}
-
 template <class F>
 inline void each(const Part& part, Index i, F f) {
     switch (part.kind) {
@@ -46,20 +32,18 @@ inline void each(const Part& part, Index i, F f) {
             f(0, 1.0);
             break;
         case Kind::dense:
-            if (part.single)
-                each_dense<float>(part, i, f);
-            else
-                each_dense<double>(part, i, f);
+            lineal::with_numbers(part, [&](const auto* values) {
+                const auto* row = values + i * part.row_stride;
+                if (part.column_stride == 1)
+                    for (Index j = 0; j < part.columns; ++j) f(j, static_cast<double>(row[j]));
+                else
+                    for (Index j = 0; j < part.columns; ++j) f(j, static_cast<double>(row[j * part.column_stride]));
+            });
             break;
         case Kind::sparse:
-            if (part.single && part.wide)
-                each_stored<float, std::int64_t>(part, i, f);
-            else if (part.single)
-                each_stored<float, std::int32_t>(part, i, f);
-            else if (part.wide)
-                each_stored<double, std::int64_t>(part, i, f);
-            else
-                each_stored<double, std::int32_t>(part, i, f);
+            lineal::with_stored(part, [&](const auto* values, const auto* starts, const auto* indices) {
+                for (Index t = starts[i]; t < starts[i + 1]; ++t) f(static_cast<Index>(indices[t]), static_cast<double>(values[t]));
+            });
             break;
         case Kind::codes: {
             const Index code = static_cast<const std::int32_t*>(part.values)[i * part.row_stride];
@@ -67,6 +51,30 @@ inline void each(const Part& part, Index i, F f) {
             break;
         }
     }
+}
+
+// The entry of a row of codes: the coefficient of its level.
+inline double level(const Part& part, Index i, const double* w) {
+    const Index code = static_cast<const std::int32_t*>(part.values)[i * part.row_stride];
+    return code < 0 ? 0.0 : w[code];
+}
+
+// Bring a row that comes soon towards the cache: no hardware guesses a shuffled order. Inlined, and without a lambda around it, or the
+// compiler finds that it does nothing.
+[[gnu::always_inline]] inline void fetch_dense(const Part& part, Index i) {
+    const Index size = part.single ? 4 : 8, bytes = part.columns * size < 2048 ? part.columns * size : 2048;
+    const char* row = static_cast<const char*>(part.values) + i * part.row_stride * size;
+    for (Index b = 0; b < bytes; b += 64) __builtin_prefetch(row + b);
+    __builtin_prefetch(row + bytes - 1);
+}
+[[gnu::always_inline]] inline void fetch_stored(const Part& part, Index i) {
+    const auto start = [&](Index row) {
+        return lineal::with_places(part, [&](const auto* starts, const auto*) -> Index { return starts[row]; });
+    };
+    const Index first = start(i), last = start(i + 1), value = part.single ? 4 : 8, place = part.wide ? 8 : 4;
+    const char *values = static_cast<const char*>(part.values), *indices = static_cast<const char*>(part.indices);
+    for (Index at = first * value; at < last * value; at += 64) __builtin_prefetch(values + at, 0, 2);
+    for (Index at = first * place; at < last * place; at += 64) __builtin_prefetch(indices + at, 0, 2);
 }
 
 }  // namespace

@@ -267,18 +267,15 @@ void expand(const Epoch& e, const Segment& segment, Index i, double* __restrict 
             x[first] = e.shift ? 1.0 - e.shift[first] : 1.0;
         else if (part.kind != Kind::dense || part.column_stride != 1)
             return each(e, segment, i, [x](Index j, double entry) { x[j] = entry; });
-        else if (part.single)
-            copy(static_cast<const float*>(part.values) + i * part.row_stride, part.columns, e.shift ? e.shift + first : nullptr,
-                 x + first);
         else
-            copy(static_cast<const double*>(part.values) + i * part.row_stride, part.columns, e.shift ? e.shift + first : nullptr,
-                 x + first);
+            lineal::with_numbers(part, [&](const auto* values) {
+                copy(values + i * part.row_stride, part.columns, e.shift ? e.shift + first : nullptr, x + first);
+            });
         first += part.columns;
     }
 }
 
-// Brings a row that comes soon towards the cache: no hardware guesses a shuffled order. Inlined, or the compiler finds that it does
-// nothing.
+// Brings a row that comes soon towards the cache, with what belongs to it.
 [[gnu::always_inline]] inline void fetch(const Epoch& e, Index at) {
     if (at >= e.length) return;
     const Segment& segment = holding(e, e.order[at]);
@@ -287,11 +284,7 @@ void expand(const Epoch& e, const Segment& segment, Index i, double* __restrict 
     if (e.table) __builtin_prefetch(e.table + e.order[at] * e.outputs, 1);
     for (Index p = 0; p < segment.part_count; ++p) {
         const Part& part = segment.parts[p];
-        if (part.kind != Kind::dense || part.column_stride != 1) continue;
-        const Index size = part.single ? 4 : 8, bytes = part.columns * size < 2048 ? part.columns * size : 2048;
-        const char* row = static_cast<const char*>(part.values) + i * part.row_stride * size;
-        for (Index b = 0; b < bytes; b += 64) __builtin_prefetch(row + b);
-        __builtin_prefetch(row + bytes - 1);
+        if (part.kind == Kind::dense && part.column_stride == 1) fetch_dense(part, i);
     }
 }
 
