@@ -2,11 +2,16 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <cstring>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "passes/rows.hpp"
@@ -15,6 +20,49 @@ namespace {
 
 namespace nb = nanobind;
 using namespace lineal;
+
+// Arrays without gaps: of one and of two dimensions, and of any number of them, to be read or to be written to.
+template <class T>
+using Line = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Grid = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Kept = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
+using Marks = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Order = Line<std::int64_t>;
+
+template <class Array>
+auto data_of(const Array& array, std::size_t size, const char* name) {
+    if (array.size() != size)
+        throw nb::value_error(
+            (std::string(name) + " must have " + std::to_string(size) + " entries, got " + std::to_string(array.size())).c_str());
+    return array.data();
+}
+template <class Array>
+auto data_of(const std::optional<Array>& array, std::size_t size, const char* name) {
+    return array ? data_of(*array, size, name) : nullptr;
+}
+
+// A numpy array of that shape, which keeps the values it is made of.
+template <class T>
+nb::object owning(std::unique_ptr<T[]> values, std::initializer_list<std::size_t> shape) {
+    T* data = values.release();
+    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner));
+}
+template <class T>
+nb::object handed(std::vector<T>&& values) {
+    auto* owned = new std::vector<T>(std::move(values));
+    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), {owned->size()}, owner));
+}
+
+// What `work` returns, made without the interpreter lock: for calls so short that nothing needs to interrupt them.
+template <class Work>
+auto unlocked(Work work) {
+    const nb::gil_scoped_release release;
+    return work();
+}
 
 // A view of an array through the buffer protocol, held until the object dies.
 class View {
@@ -58,6 +106,19 @@ public:
 private:
     Py_buffer buffer_{};
     bool held_ = false;
+};
+
+// Bytes of anything that holds some.
+class BytesView {
+public:
+    BytesView(nb::handle array, const char* name) : view_(array, name, "bytes") {
+        if (view_.dimensions() != 1 || !view_.is("Bbc")) throw nb::type_error((std::string(name) + " must be bytes").c_str());
+        if (view_.size(0)) text = {static_cast<const char*>(view_.data()), static_cast<std::size_t>(view_.size(0))};
+    }
+    std::string_view text = "";
+
+private:
+    View view_;
 };
 
 std::string shape_text(const std::vector<Index>& shape) {

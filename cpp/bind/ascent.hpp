@@ -9,28 +9,13 @@
 
 namespace {
 
-std::vector<Part> parts_of(const nb::list& list, std::size_t columns) {
-    std::vector<Part> parts;
-    Index width = 0;
-    for (nb::handle item : list) {
-        const Held* held = nullptr;
-        if (!nb::try_cast<const Held*>(item, held) || held == nullptr) throw nb::type_error("a part must be Ones, Dense, Sparse or Codes");
-        parts.push_back(held->part);
-        width += held->part.columns;
-        if (held->part.rows != parts[0].rows) throw nb::value_error("all parts must have as many rows");
-    }
-    if (parts.empty() || static_cast<std::size_t>(width) != columns)
-        throw nb::value_error("the parts do not have as many columns as there are coefficients");
-    return parts;
-}
-
 nb::tuple ascend_rows(const nb::list& list, const Order& order, const Numbers& at, const Numbers& low, const Numbers& high,
-                      const nb::object& offset, const Numbers& weight, const Numbers& square, const Numbers& inverse, double epsilon,
-                      double bend, double cost, double shrink, const Kept& coef, const Kept& theta, const Marks& keep,
-                      const nb::object& total, Index batch) {
+                      const std::optional<Numbers>& offset, const Numbers& weight, const Numbers& square, const Numbers& inverse,
+                      double epsilon, double bend, double cost, double shrink, const Kept& coef, const Kept& theta, const Marks& keep,
+                      const std::optional<Kept>& total, Index batch) {
     if (coef.ndim() != 2 || theta.ndim() != 2 || coef.shape(1) != theta.shape(1))
         throw nb::value_error("coef and theta must be (columns, outputs) and (rows, outputs)");
-    const std::vector<Part> parts = parts_of(list, coef.shape(0));
+    const std::vector<Part> parts = parts_of(list, static_cast<Index>(coef.shape(0)));
     const std::size_t n = static_cast<std::size_t>(parts[0].rows), k = coef.shape(1), one = k == 1 ? n : 0;
     if (theta.shape(0) != n) throw nb::value_error("theta must have one row for each row");
     for (std::size_t i = 0; i < order.size(); ++i)
@@ -48,8 +33,7 @@ nb::tuple ascend_rows(const nb::list& list, const Order& order, const Numbers& a
             if (!(a.at[i] >= 0 && a.at[i] < static_cast<double>(k))) throw nb::value_error("at must hold class numbers");
     a.low = data_of(low, one, "low");
     a.high = data_of(high, one, "high");
-    std::optional<Numbers> shifts;
-    if (!offset.is_none()) a.offset = data_of(shifts.emplace(nb::cast<Numbers>(offset)), n * k, "offset");
+    a.offset = data_of(offset, n * k, "offset");
     a.weight = data_of(weight, n, "weight");
     a.square = data_of(square, n, "square");
     a.inverse = data_of(inverse, coef.shape(0), "inverse");
@@ -61,16 +45,14 @@ nb::tuple ascend_rows(const nb::list& list, const Order& order, const Numbers& a
     a.theta = theta.data();
     a.keep = data_of(keep, order.size(), "keep");
     a.batch = batch;
-    if (batch < 0 || (batch > 0 && (k > 1 || total.is_none())))
-        throw nb::value_error("two lanes are for losses of one output, and need a total");
-    std::optional<Kept> sums;
-    if (batch > 0) a.total = data_of(sums.emplace(nb::cast<Kept>(total)), coef.shape(0), "total");
+    if (batch < 0 || (batch > 0 && (k > 1 || !total))) throw nb::value_error("two lanes are for losses of one output, and need a total");
+    if (batch > 0) a.total = data_of(total, coef.shape(0), "total");
     without_lock([&] { ascend(team(), a); });
     return nb::make_tuple(a.loss, a.pulled > 0 ? a.pull / static_cast<double>(a.pulled) : 0.0, a.mismatch);
 }
 
 void squares_of_rows(const nb::list& list, const Numbers& inverse, const Kept& square) {
-    const std::vector<Part> parts = parts_of(list, inverse.size());
+    const std::vector<Part> parts = parts_of(list, static_cast<Index>(inverse.size()));
     double* out = data_of(square, static_cast<std::size_t>(parts[0].rows), "square");
     without_lock([&] { row_squares(team(), parts.data(), static_cast<Index>(parts.size()), inverse.data(), out); });
 }
@@ -88,15 +70,12 @@ nb::tuple look_at_rows(const Numbers& score, const Numbers& at, const Numbers& l
     seen.theta = data_of(theta, n, "theta");
     seen.epsilon = epsilon;
     seen.bend = bend;
-    {
-        const nb::gil_scoped_release release;
-        look(seen, free);
-    }
+    unlocked([&] { look(seen, free); });
     return nb::make_tuple(seen.loss, seen.mismatch, seen.shift);
 }
 
 nb::tuple sums_of_ramps(const Numbers& score, const Numbers& at, const Numbers& low, const Numbers& high, const Numbers& weight,
-                        const Numbers& theta, std::optional<Kept> room) {
+                        const Numbers& theta, const std::optional<Kept>& room) {
     const std::size_t n = score.size();
     const Ramp ramp{score.data(),
                     data_of(at, n, "at"),
@@ -104,12 +83,8 @@ nb::tuple sums_of_ramps(const Numbers& score, const Numbers& at, const Numbers& 
                     data_of(high, n, "high"),
                     data_of(weight, n, "weight"),
                     data_of(theta, n, "theta"),
-                    room ? data_of(*room, n, "room") : nullptr};
-    RampSums sums;
-    {
-        const nb::gil_scoped_release release;
-        sums = ramp_sums(ramp, 0, static_cast<Index>(n));
-    }
+                    data_of(room, n, "room")};
+    const RampSums sums = unlocked([&] { return ramp_sums(ramp, 0, static_cast<Index>(n)); });
     return nb::make_tuple(sums.mismatch, sums.value, sums.size, sums.apart, sums.strain, sums.metric, sums.steepest);
 }
 

@@ -1,8 +1,6 @@
 // Delimited text for Python: a piece of a file in, numbers and codes out.
 #pragma once
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <utility>
@@ -12,21 +10,12 @@
 #include "csv/cells.hpp"
 #include "csv/quotes.hpp"
 #include "arrays.hpp"
-#include "text.hpp"
 
 namespace {
 
 using lineal::Cell;
 using lineal::CellColumn;
 using lineal::Cells;
-
-// A numpy array of the first `size` values in some memory, which it keeps.
-template <class Memory, class T>
-nb::object kept(Memory&& memory, T* data, Index size) {
-    auto* owned = new Memory(std::move(memory));
-    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Memory*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {static_cast<std::size_t>(size)}, owner));
-}
 
 // None, or the number of rows and for each wanted column (numbers, bits of those present) or (codes, ends, words).
 nb::object cells(nb::handle text, const std::string& delimiter, const std::vector<int>& kinds, const std::vector<std::string>& missing,
@@ -37,40 +26,30 @@ nb::object cells(nb::handle text, const std::string& delimiter, const std::vecto
         if (kind < 0 || kind > 2) throw nb::value_error("a kind is 0 (skipped), 1 (number) or 2 (text)");
         asked.push_back(static_cast<Cell>(kind));
     }
-    const View view(text, "text", "bytes");
-    if (view.dimensions() != 1 || !view.is("Bbc")) throw nb::type_error("text must be bytes");
-    const std::string_view piece(static_cast<const char*>(view.data()), static_cast<std::size_t>(view.size(0)));
+    const BytesView piece(text, "text");
     Cells found;
-    bool plain = false;
-    {
-        const nb::gil_scoped_release free;
-        plain = lineal::read_cells(piece, delimiter[0], quote.empty() ? '\0' : quote[0], ascii, asked, missing, found);
-    }
-    if (!plain) return nb::none();
+    const char enclosing = quote.empty() ? '\0' : quote[0];
+    if (!unlocked([&] { return lineal::read_cells(piece.text, delimiter[0], enclosing, ascii, asked, missing, found); })) return nb::none();
+    const auto rows = static_cast<std::size_t>(found.rows);
     nb::list out;
     for (CellColumn& column : found.columns) {
         if (column.numbers)
-            out.append(
-                nb::make_tuple(kept(std::move(column.numbers), column.numbers.get(), found.rows), handed(std::move(column.present))));
+            out.append(nb::make_tuple(owning(std::move(column.numbers), {rows}), handed(std::move(column.present))));
         else
-            out.append(nb::make_tuple(kept(std::move(column.codes), column.codes.get(), found.rows), handed(std::move(column.ends)),
+            out.append(nb::make_tuple(owning(std::move(column.codes), {rows}), handed(std::move(column.ends)),
                                       nb::bytes(column.words.data(), column.words.size())));
     }
     return nb::make_tuple(found.rows, out);
 }
 
 // Numbers of texts: offsets (int32, one more than texts) and their bytes, as Arrow has them.
-nb::object merged(lineal::Dictionary& known, const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ends,
-                  nb::handle text) {
-    const View view(text, "text", "bytes");
-    if (view.dimensions() != 1 || !view.is("Bbc")) throw nb::type_error("text must be bytes");
-    if (ends.size() < 1 || ends.data()[0] < 0 || ends.data()[ends.size() - 1] > view.size(0))
+nb::object merged(lineal::Dictionary& known, const Line<std::int32_t>& ends, nb::handle text) {
+    const BytesView whole(text, "text");
+    if (ends.size() < 1 || ends.data()[0] < 0 || ends.data()[ends.size() - 1] > static_cast<Index>(whole.text.size()))
         throw nb::value_error("ends do not fit the text");
     for (std::size_t k = 1; k < ends.size(); ++k)
         if (ends.data()[k] < ends.data()[k - 1]) throw nb::value_error("ends must not decrease");
-    static const char nothing = 0;
-    const std::string_view whole(view.size(0) ? static_cast<const char*>(view.data()) : &nothing, static_cast<std::size_t>(view.size(0)));
-    return handed(known.merge(ends.data(), static_cast<Index>(ends.size()) - 1, whole));
+    return handed(known.merge(ends.data(), static_cast<Index>(ends.size()) - 1, whole.text));
 }
 
 void bind_quotes(nb::module_& m) {
@@ -84,13 +63,7 @@ void bind_quotes(nb::module_& m) {
             },
             nb::arg("quote"), nb::arg("delimiter"))
         .def(
-            "feed",
-            [](Quotes& self, nb::handle text) {
-                const View view(text, "text", "bytes");
-                if (view.dimensions() != 1 || !view.is("Bbc")) throw nb::type_error("text must be bytes");
-                if (view.size(0)) self.feed({static_cast<const char*>(view.data()), static_cast<std::size_t>(view.size(0))});
-            },
-            nb::arg("text"))
+            "feed", [](Quotes& self, nb::handle text) { self.feed(BytesView(text, "text").text); }, nb::arg("text"))
         .def("finish", &Quotes::finish)
         .def_ro("lines", &Quotes::lines)
         .def_ro("sound", &Quotes::sound)

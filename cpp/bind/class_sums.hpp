@@ -1,16 +1,12 @@
 // Sums by class for Python: checks what is handed in, releases the interpreter lock.
 #pragma once
 
-#include <nanobind/ndarray.h>
-
 #include "passes/class_sums.hpp"
 #include "parts.hpp"
 
 namespace {
 
-using ClassCodes = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-void check_codes(const Held& held, const ClassCodes& codes, Index classes) {
+void check_codes(const Held& held, const Line<std::int64_t>& codes, Index classes) {
     if (held.part.kind != Kind::sparse) throw nb::type_error("sums by class are of a sparse part");
     if (static_cast<Index>(codes.size()) != held.part.rows) throw nb::value_error("there must be a code for every row");
     if (classes < 1) throw nb::value_error("there must be a class");
@@ -18,7 +14,7 @@ void check_codes(const Held& held, const ClassCodes& codes, Index classes) {
         if (codes.data()[i] < 0 || codes.data()[i] >= classes) throw nb::value_error("codes must be those of the classes");
 }
 
-nb::tuple class_totals(const Held& held, const ClassCodes& codes, Index classes) {
+nb::tuple class_totals(const Held& held, const Line<std::int64_t>& codes, Index classes) {
     check_codes(held, codes, classes);
     const Output totals({classes, held.part.columns}, true);
     CellSizes found{};
@@ -26,7 +22,7 @@ nb::tuple class_totals(const Held& held, const ClassCodes& codes, Index classes)
     return nb::make_tuple(totals.array, found.largest, found.smallest, found.whole, found.finite);
 }
 
-nb::object class_parts(const Held& held, const ClassCodes& codes, Index classes, int top, int levels) {
+nb::object class_parts(const Held& held, const Line<std::int64_t>& codes, Index classes, int top, int levels) {
     check_codes(held, codes, classes);
     if (levels < 1 || top > 36 || top - levels < -36) throw nb::value_error("levels must be at least 1, within those of doubles");
     const Output totals({classes, held.part.columns, levels}, true);

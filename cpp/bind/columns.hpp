@@ -1,8 +1,6 @@
 // Columns of a table and the figures of scores for Python: checks what is handed in, releases the interpreter lock.
 #pragma once
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -15,13 +13,8 @@
 #include "csv/sha256.hpp"
 #include "arrays.hpp"
 #include "team.hpp"
-#include "text.hpp"
 
 namespace {
-
-using Ends64 = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Table32 = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Releases the interpreter lock for work on `cells` cells, unless that ends sooner than another thread would wake up.
 class Unlocked {
@@ -78,7 +71,7 @@ private:
     int bytes_ = 0;
 };
 
-nb::tuple summary(const Doubles& values) {
+nb::tuple summary(const Line<double>& values) {
     Summary found;
     {
         const Unlocked free(static_cast<Index>(values.size()));
@@ -89,16 +82,8 @@ nb::tuple summary(const Doubles& values) {
 
 nb::object tallied(nb::handle codes, Index levels) { return handed(CodesView(codes).counted(levels)); }
 
-// Memory for `size` values as a numpy array, without touching it.
-template <class T>
-std::pair<nb::object, T*> fresh(Index size) {
-    auto* data = new T[static_cast<std::size_t>(size)];
-    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return {nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {static_cast<std::size_t>(size)}, owner)), data};
-}
-
 // The table's entry of every code, that of -1 first, in `bytes` bytes each, or written to `out` (int32).
-nb::object recoded(nb::handle array, const Table32& table, int bytes, nb::object out) {
+nb::object recoded(nb::handle array, const Line<std::int32_t>& table, int bytes, nb::object out) {
     const CodesView codes(array);
     if (table.size() < 1) throw nb::value_error("the table must have an entry for -1");
     const Index levels = static_cast<Index>(table.size()) - 1;
@@ -117,10 +102,10 @@ nb::object recoded(nb::handle array, const Table32& table, int bytes, nb::object
         fill(room.data());
         return out;
     }
-    const auto made = [&](auto zero) {
-        auto [array, data] = fresh<decltype(zero)>(codes.size());
-        fill(data);
-        return array;
+    const auto made = [&]<class T>(T) {
+        std::unique_ptr<T[]> values(new T[static_cast<std::size_t>(codes.size())]);
+        fill(values.get());
+        return owning(std::move(values), {static_cast<std::size_t>(codes.size())});
     };
     return bytes == 1 ? made(std::int8_t{}) : bytes == 2 ? made(std::int16_t{}) : made(std::int32_t{});
 }
@@ -128,19 +113,19 @@ nb::object recoded(nb::handle array, const Table32& table, int bytes, nb::object
 // A column on its way into a hash: numbers, or codes with the records they stand for.
 struct Hashed {
     Sha256* to;
-    Doubles numbers;
+    Line<double> numbers;
     std::unique_ptr<CodesView> codes;
-    Ends64 ends;
+    Line<std::int64_t> ends;
     const char* text = nullptr;
 
     // (digest, numbers), or (digest, codes, ends, text): record k of `text` ends at ends[k + 1], that of -1 is the first
     explicit Hashed(const nb::tuple& job) : to(nb::cast<Sha256*>(job[0])) {
         if (job.size() == 2) {
-            numbers = nb::cast<Doubles>(job[1], false);
+            numbers = nb::cast<Line<double>>(job[1], false);
             return;
         }
         codes = std::make_unique<CodesView>(job[1]);
-        ends = nb::cast<Ends64>(job[2], false);
+        ends = nb::cast<Line<std::int64_t>>(job[2], false);
         const auto words = nb::cast<nb::bytes>(job[3], false);
         text = words.c_str();
         const std::size_t count = ends.size();
@@ -164,18 +149,17 @@ struct Hashed {
 void hash_columns(const nb::list& jobs) {
     std::vector<Hashed> all;
     for (const nb::handle job : jobs) all.emplace_back(nb::cast<nb::tuple>(job));
-    const nb::gil_scoped_release free;
-    for (const Hashed& one : all) one.add();
+    unlocked([&] {
+        for (const Hashed& one : all) one.add();
+    });
 }
 
 void hash_bytes(Sha256& to, nb::handle bytes) {
-    const View view(bytes, "data", "bytes");
-    if (view.dimensions() != 1 || !view.is("Bbc")) throw nb::type_error("data must be bytes");
-    const nb::gil_scoped_release free;
-    if (view.size(0) > 0) to.add(view.data(), static_cast<std::size_t>(view.size(0)));
+    const BytesView data(bytes, "data");
+    unlocked([&] { to.add(data.text.data(), data.text.size()); });
 }
 
-std::vector<Index> interleaved(const std::vector<Doubles>& columns, const std::vector<Index>& at,
+std::vector<Index> interleaved(const std::vector<Line<double>>& columns, const std::vector<Index>& at,
                                const nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& out) {
     if (columns.size() != at.size()) throw nb::value_error("every column needs its place");
     std::vector<const double*> from;
@@ -186,11 +170,10 @@ std::vector<Index> interleaved(const std::vector<Doubles>& columns, const std::v
     }
     double* to = out.data();
     const Index rows = static_cast<Index>(out.shape(0)), stride = static_cast<Index>(out.shape(1));
-    const nb::gil_scoped_release free;
-    return interleave(from, at, rows, to, stride);
+    return unlocked([&] { return interleave(from, at, rows, to, stride); });
 }
 
-nb::object told_apart(const Doubles& y, const Doubles& eta) {
+nb::object told_apart(const Line<double>& y, const Line<double>& eta) {
     if (y.size() != eta.size()) throw nb::value_error("y and eta must have one entry for every row");
     Figures found;
     bool usual = true;
@@ -200,12 +183,9 @@ nb::object told_apart(const Doubles& y, const Doubles& eta) {
                           nb::make_tuple(found.right[0], found.right[1]));
 }
 
-nb::tuple ranked(const Doubles& ones, const Doubles& zeros) {
-    Ranks found;
-    {
-        const nb::gil_scoped_release free;
-        found = ranks(ones.data(), static_cast<Index>(ones.size()), zeros.data(), static_cast<Index>(zeros.size()));
-    }
+nb::tuple ranked(const Line<double>& ones, const Line<double>& zeros) {
+    const Ranks found =
+        unlocked([&] { return ranks(ones.data(), static_cast<Index>(ones.size()), zeros.data(), static_cast<Index>(zeros.size())); });
     return nb::make_tuple(found.pairs, found.shares);
 }
 

@@ -2,8 +2,6 @@
 // caller, so that Ctrl-C is answered between them.
 #pragma once
 
-#include <nanobind/ndarray.h>
-
 #include <deque>
 #include <iterator>
 #include <string>
@@ -13,11 +11,6 @@
 #include "parts.hpp"
 
 namespace {
-
-using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-using Kept = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
-using Marks = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Order = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 const char* const row_losses[] = {"squared",
                                   "logistic",
@@ -37,30 +30,13 @@ RowLoss row_loss_of(const std::string& name) {
     throw nb::value_error(("no epochs for the loss '" + name + "'").c_str());
 }
 
-template <class Array>
-auto data_of(const Array& array, std::size_t size, const char* name) {
-    if (array.size() != size)
-        throw nb::value_error(
-            (std::string(name) + " must have " + std::to_string(size) + " entries, got " + std::to_string(array.size())).c_str());
-    return array.data();
-}
-
 // Segments of rows with what belongs to them: a list of (parts, y, weight or None, offset or None).
 struct Segments {
     Segments(const nb::list& list, Index columns, Index targets, Index outputs) {
         for (nb::handle item : list) {
             const nb::tuple four = nb::cast<nb::tuple>(item);
             if (four.size() != 4) throw nb::value_error("a segment is (parts, y, weight, offset)");
-            std::vector<Part>& own = parts.emplace_back();
-            Index width = 0;
-            for (nb::handle part : four[0]) {
-                const Held* held = nullptr;
-                if (!nb::try_cast<const Held*>(part, held) || held == nullptr) throw nb::type_error("a segment is made of parts");
-                own.push_back(held->part);
-                width += held->part.columns;
-                if (held->part.rows != own[0].rows) throw nb::value_error("all parts must have as many rows");
-            }
-            if (own.empty() || width != columns) throw nb::value_error("the parts do not have as many columns as there are coefficients");
+            const std::vector<Part>& own = parts.emplace_back(parts_of(four[0], columns));
             const std::size_t n = static_cast<std::size_t>(own[0].rows);
             Segment segment{own.data(), static_cast<Index>(own.size()), own[0].rows, rows, nullptr, nullptr, nullptr};
             segment.y = array(four[1], n * static_cast<std::size_t>(targets), "y");
@@ -91,8 +67,8 @@ void use(Epoch& e, const Segments& segments, const Order& order) {
 }
 
 double epoch(const nb::list& list, const Order& order, const std::string& loss, double parameter, const Kept& coef, const Numbers& rate,
-             nb::object shift, const Numbers& linear, const Numbers& square, double step, double weight, Index batch, nb::object sum,
-             nb::object table, nb::object mean_gradient, double total) {
+             const std::optional<Numbers>& shift, const Numbers& linear, const Numbers& square, double step, double weight, Index batch,
+             const std::optional<Kept>& sum, const std::optional<Kept>& table, const std::optional<Kept>& mean_gradient, double total) {
     if (coef.ndim() != 2 || batch < 1) throw nb::value_error("coef must be (columns, outputs), batch at least 1");
     const std::size_t columns = coef.shape(0), outputs = coef.shape(1);
     Epoch e{};
@@ -118,20 +94,10 @@ double epoch(const nb::list& list, const Order& order, const std::string& loss, 
     e.linear = data_of(linear, columns, "linear");
     e.square = data_of(square, columns, "square");
     e.coef = coef.data();
-    std::deque<Kept> kept;
-    const auto optional = [&](nb::object given, std::size_t size, const char* name) -> double* {
-        if (given.is_none()) return nullptr;
-        kept.push_back(nb::cast<Kept>(given));
-        return data_of(kept.back(), size, name);
-    };
-    std::deque<Numbers> fixed;
-    if (!shift.is_none()) {
-        fixed.push_back(nb::cast<Numbers>(shift));
-        e.shift = data_of(fixed.back(), columns, "shift");
-    }
-    e.sum = optional(sum, columns * outputs, "sum");
-    e.table = optional(table, static_cast<std::size_t>(segments.rows) * outputs, "table");
-    e.mean_gradient = optional(mean_gradient, columns * outputs, "mean_gradient");
+    e.shift = data_of(shift, columns, "shift");
+    e.sum = data_of(sum, columns * outputs, "sum");
+    e.table = data_of(table, static_cast<std::size_t>(segments.rows) * outputs, "table");
+    e.mean_gradient = data_of(mean_gradient, columns * outputs, "mean_gradient");
     if (e.mean_gradient && !e.table) throw nb::value_error("saga needs a table");
     bool dense = true;
     for (const Segment& segment : segments.all)
@@ -151,22 +117,16 @@ double epoch(const nb::list& list, const Order& order, const std::string& loss, 
     e.rows = dense ? rows.data() : nullptr;
     e.sizes = sizes.data();
     e.powers = powers.data();
-    const nb::gil_scoped_release release;
-    return epochs().run(e);
+    return unlocked([&] { return epochs().run(e); });
 }
 
-double largest_row(const nb::list& list, const Order& order, const Numbers& rate, nb::object shift) {
+double largest_row(const nb::list& list, const Order& order, const Numbers& rate, const std::optional<Numbers>& shift) {
     Epoch e{};
     const Segments segments(list, static_cast<Index>(rate.size()), 0, 0);
     use(e, segments, order);
     e.rate = rate.data();
-    std::deque<Numbers> kept;
-    if (!shift.is_none()) {
-        kept.push_back(nb::cast<Numbers>(shift));
-        e.shift = data_of(kept.back(), rate.size(), "shift");
-    }
-    const nb::gil_scoped_release release;
-    return epochs().largest(e);
+    e.shift = data_of(shift, rate.size(), "shift");
+    return unlocked([&] { return epochs().largest(e); });
 }
 
 void bind_epochs(nb::module_& m) {

@@ -1,10 +1,6 @@
 // Products of columns with columns, in every precision, for Python.
 #pragma once
 
-#include <optional>
-#include <string>
-
-#include "epochs.hpp"
 #include "rows.hpp"
 #include "team.hpp"
 
@@ -75,9 +71,9 @@ nb::tuple blocks_rows(const PyRows& self, int loss, nb::handle weight_array, con
     request.sample = sample;
     request.turn = turn;
     const auto p = static_cast<std::size_t>(rows.columns());
-    const double* const curvature = kept ? data_of(*kept, static_cast<std::size_t>(rows.rows() * request.outputs), "kept") : nullptr;
+    const double* const curvature = data_of(kept, static_cast<std::size_t>(rows.rows() * request.outputs), "kept");
     Affine view;
-    if (shift) view = {data_of(*shift, p, "shift"), data_of(*scale, p, "scale")};
+    if (shift) view = {data_of(shift, p, "shift"), data_of(scale, p, "scale")};
     const Output out({request.outputs, rows.columns(), rows.columns()});
     double weight_sum = 0;
     without_lock([&] { weight_sum = rows.blocks(team(), request, curvature, view, out.data); });

@@ -1,27 +1,14 @@
 // Gram matrices, for Python.
 #pragma once
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-
-#include <cmath>
-#include <optional>
-#include <string>
-
 #include "kernels/gram.hpp"
 #include "arrays.hpp"
 #include "team.hpp"
 
 namespace {
 
-using Whole64 = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Plain = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Lines = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Characters = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 // Starts of so many things, one after the other; how many there are.
-Index counted(const Whole64& starts, std::size_t length) {
+Index counted(const Line<std::int64_t>& starts, std::size_t length) {
     if (starts.size() < 1 || starts.data()[0] != 0) throw nb::value_error("starts must begin with 0");
     for (std::size_t i = 1; i < starts.size(); ++i)
         if (starts.data()[i] < starts.data()[i - 1]) throw nb::value_error("starts must not decrease");
@@ -38,13 +25,13 @@ void expect_decay(double decay) {
     if (!(decay > 0 && decay <= 1)) throw nb::value_error(("decay must lie in (0, 1], got " + std::to_string(decay)).c_str());
 }
 
-const double* pointer(const Lines& lines) {
+const double* pointer(const Grid<double>& lines) {
     static const double nothing = 0;
     return lines.size() ? lines.data() : &nothing;
 }
 
-nb::object dense_gram_of(const Lines& left, const std::optional<Lines>& right, int between, int finish, double factor, double shift,
-                         int degree) {
+nb::object dense_gram_of(const Grid<double>& left, const std::optional<Grid<double>>& right, int between, int finish, double factor,
+                         double shift, int degree) {
     if (right && right->shape(1) != left.shape(1)) throw nb::value_error("left and right must have the same number of columns");
     if (between < 0 || between > 2 || finish < 0 || finish > 2) throw nb::value_error("between and finish must be 0, 1 or 2");
     if (degree < 1) throw nb::value_error("degree must be at least 1");
@@ -58,7 +45,8 @@ nb::object dense_gram_of(const Lines& left, const std::optional<Lines>& right, i
     return out.array;
 }
 
-nb::object sparse_gram_of(const Whole64& starts, const Whole64& columns, const Plain& values, Index width, Index split, int between) {
+nb::object sparse_gram_of(const Line<std::int64_t>& starts, const Line<std::int64_t>& columns, const Line<double>& values, Index width,
+                          Index split, int between) {
     if (between != 0 && between != 2) throw nb::value_error("between must be 0 or 2");
     const Pairs pairs = paired(counted(starts, columns.size()), split);
     if (values.size() != columns.size()) throw nb::value_error("there must be as many values as columns");
@@ -75,7 +63,7 @@ void expect_length(int length) {
         throw nb::value_error(("length must lie in 1 .. " + std::to_string(longest_subsequence)).c_str());
 }
 
-Index texts(const Whole64& starts, const Whole64& symbols, int length, double decay) {
+Index texts(const Line<std::int64_t>& starts, const Line<std::int64_t>& symbols, int length, double decay) {
     expect_length(length);
     expect_decay(decay);
     for (std::size_t i = 0; i < symbols.size(); ++i)
@@ -83,21 +71,21 @@ Index texts(const Whole64& starts, const Whole64& symbols, int length, double de
     return counted(starts, symbols.size());
 }
 
-nb::object subsequence_gram_of(const Whole64& starts, const Whole64& symbols, int length, double decay, Index split) {
+nb::object subsequence_gram_of(const Line<std::int64_t>& starts, const Line<std::int64_t>& symbols, int length, double decay, Index split) {
     const Pairs pairs = paired(texts(starts, symbols, length, decay), split);
     const Output out({pairs.rows(), pairs.columns()});
     without_lock([&] { subsequence_gram(team(), pairs, starts.data(), symbols.data(), length, decay, out.data); });
     return out.array;
 }
 
-nb::object subsequence_diagonal_of(const Whole64& starts, const Whole64& symbols, int length, double decay) {
+nb::object subsequence_diagonal_of(const Line<std::int64_t>& starts, const Line<std::int64_t>& symbols, int length, double decay) {
     const Index count = texts(starts, symbols, length, decay);
     const Output out({count});
     without_lock([&] { subsequence_diagonal(team(), count, starts.data(), symbols.data(), length, decay, out.data); });
     return out.array;
 }
 
-Forest* forest_of(const Whole64& starts, const Characters& text) {
+Forest* forest_of(const Line<std::int64_t>& starts, const Line<std::uint8_t>& text) {
     static const char nothing = 0;
     const Index count = counted(starts, text.size());
     return new Forest(starts.data(), count, text.size() ? reinterpret_cast<const char*>(text.data()) : &nothing);

@@ -3,7 +3,7 @@
 
 #include "machines/pairs.hpp"
 #include "passes/kernels.hpp"
-#include "epochs.hpp"
+#include "arrays.hpp"
 
 namespace {
 
@@ -20,10 +20,7 @@ nb::tuple step_pairs(const Numbers& gram, const Numbers& low, const Numbers& hig
     p.most = most;
     p.coef = coef.data();
     p.slope = data_of(slope, n, "slope");
-    {
-        const nb::gil_scoped_release release;
-        kernels().pairs(p);
-    }
+    unlocked([&] { kernels().pairs(p); });
     return nb::make_tuple(p.steps, p.violation);
 }
 

@@ -1,8 +1,6 @@
 // The only code that sees Python, with arrays.hpp and parts.hpp: checks what is handed in, releases the interpreter lock,
 // hands sums back.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -26,6 +24,7 @@
 #include "picking.hpp"
 #include "rows.hpp"
 #include "scorer.hpp"
+#include "sweeps.hpp"
 #include "team.hpp"
 #include "text.hpp"
 
@@ -69,7 +68,7 @@ nb::tuple evaluate(const PyRows& self, int loss, nb::handle y, nb::handle weight
             second.emplace(std::vector<Index>{1, k * hessian, k * hessian});
     }
     if (kept && sample > 1) throw nb::value_error("curvatures are kept of all rows: sample must be 1");
-    double* const room = kept ? data_of(*kept, static_cast<std::size_t>(rows.rows() * k), "kept") : nullptr;
+    double* const room = data_of(kept, static_cast<std::size_t>(rows.rows() * k), "kept");
     Evaluation value;
     without_lock([&] {
         value = rows.evaluate(team(), asked.request, asked.coef.matrix(), hessian, slope_sum.data, gradient.data,
@@ -107,7 +106,7 @@ nb::tuple curve(const PyRows& self, int loss, nb::handle y, nb::handle weight, n
     asked.request.turn = turn;
     const Input direction(direction_array, "direction", {rows.columns(), asked.request.outputs});
     const auto size = static_cast<std::size_t>(rows.rows() * asked.request.outputs);
-    const Curvature curvature{kept ? data_of(*kept, size, "kept") : nullptr, known};
+    const Curvature curvature{data_of(kept, size, "kept"), known};
     if (known && !kept) throw nb::value_error("known curvatures must be given as `kept`");
     const Output out({rows.columns(), asked.request.outputs});
     double weight_sum = 0;
@@ -271,8 +270,6 @@ nb::object elementary(int function, nb::handle array) {
 }
 
 }  // namespace
-
-void bind_sweeps(nb::module_& m);  // sweeps.cpp
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled loops of lineal; see docs/core.md.";

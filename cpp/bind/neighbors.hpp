@@ -1,9 +1,6 @@
 // Searches for nearest rows, for Python.
 #pragma once
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -11,22 +8,19 @@
 #include <string>
 
 #include "neighbors/index.hpp"
-#include "picking.hpp"
+#include "arrays.hpp"
 #include "team.hpp"
 
 namespace {
 
-using QueryTable = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using RowNumbers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 // Distances and row numbers of k neighbors for every query, as numpy arrays.
 struct Found {
-    Found(std::size_t count, Index k, const std::optional<RowNumbers>& own, Index rows)
+    Found(std::size_t count, Index k, const std::optional<Line<std::int64_t>>& own, Index rows)
         : count(count), k(static_cast<std::size_t>(k)), distances(new double[count * this->k]), numbers(new std::int64_t[count * this->k]) {
         if (own && own->size() != count) throw nb::value_error("there must be one row number for every query");
         if (k < 1 || k > rows - (own ? 1 : 0)) throw nb::value_error("k must be at least 1 and at most the number of rows to be found");
     }
-    Queries queries(const double* data, const std::optional<RowNumbers>& own) const {
+    Queries queries(const double* data, const std::optional<Line<std::int64_t>>& own) const {
         Queries out;
         out.data = data;
         out.own = own ? own->data() : nullptr;
@@ -36,13 +30,7 @@ struct Found {
         out.rows = numbers.get();
         return out;
     }
-    template <class T>
-    static nb::object table(std::unique_ptr<T[]> values, std::size_t rows, std::size_t columns) {
-        T* data = values.release();
-        const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-        return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(data, {rows, columns}, owner));
-    }
-    nb::tuple arrays() { return nb::make_tuple(table(std::move(distances), count, k), table(std::move(numbers), count, k)); }
+    nb::tuple arrays() { return nb::make_tuple(owning(std::move(distances), {count, k}), owning(std::move(numbers), {count, k})); }
 
     std::size_t count, k;
     std::unique_ptr<double[]> distances;
@@ -56,14 +44,14 @@ Metric known_metric(int metric) {
 
 class PyNeighbors {
 public:
-    PyNeighbors(QueryTable rows, int metric, double power)
+    PyNeighbors(Grid<double> rows, int metric, double power)
         : rows_(std::move(rows)),
           metric_(known_metric(metric)),
           index_(rows_.data(), static_cast<Index>(rows_.shape(0)), static_cast<Index>(rows_.shape(1)), metric_, power) {
         if (index_.rows() > (Index{1} << 30)) throw nb::value_error("there are too many rows");
     }
 
-    nb::tuple search(const QueryTable& queries, Index k, int way, Index leaf, const std::optional<RowNumbers>& own) {
+    nb::tuple search(const Grid<double>& queries, Index k, int way, Index leaf, const std::optional<Line<std::int64_t>>& own) {
         check(queries);
         const Way asked = way_of(way);
         if (leaf < 1) throw nb::value_error("a leaf must hold at least one row");
@@ -75,7 +63,7 @@ public:
         return found.arrays();
     }
 
-    nb::object distances(const QueryTable& queries) {
+    nb::object distances(const Grid<double>& queries) {
         check(queries);
         const auto rows = static_cast<std::size_t>(index_.rows());
         std::unique_ptr<double[]> out(new double[queries.shape(0) * rows]);
@@ -83,7 +71,7 @@ public:
             prepare(Way::direct, 1);
             index_.distances(team(), queries.data(), static_cast<Index>(queries.shape(0)), out.get());
         });
-        return Found::table(std::move(out), queries.shape(0), rows);
+        return owning(std::move(out), {queries.shape(0), rows});
     }
 
     Index looked() const { return looked_; }
@@ -93,7 +81,7 @@ private:
         const std::lock_guard lock(preparing_);  // several Python threads may ask at a time
         index_.prepare(team(), way, leaf);
     }
-    void check(const QueryTable& queries) const {
+    void check(const Grid<double>& queries) const {
         if (static_cast<Index>(queries.shape(1)) != index_.columns())
             throw nb::value_error(("queries must have " + std::to_string(index_.columns()) + " columns").c_str());
     }
@@ -105,25 +93,25 @@ private:
         return static_cast<Way>(way);
     }
 
-    QueryTable rows_;
+    Grid<double> rows_;
     Metric metric_;
     Neighbors index_;
     std::mutex preparing_;
     std::atomic<Index> looked_{0};
 };
 
-nb::tuple select_least(const QueryTable& given, Index k, const std::optional<RowNumbers>& own) {
+nb::tuple select_least(const Grid<double>& given, Index k, const std::optional<Line<std::int64_t>>& own) {
     Found found(given.shape(0), k, own, static_cast<Index>(given.shape(1)));
     without_lock([&] { select(team(), given.data(), static_cast<Index>(given.shape(1)), found.queries(nullptr, own)); });
     return found.arrays();
 }
 
-using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 // (indptr, indices, data, columns) of sparse rows, checked.
 struct PySparseTable {
     explicit PySparseTable(const nb::tuple& parts)
-        : starts(nb::cast<RowNumbers>(parts[0])), indices(nb::cast<RowNumbers>(parts[1])), values(nb::cast<Doubles>(parts[2])) {
+        : starts(nb::cast<Line<std::int64_t>>(parts[0])),
+          indices(nb::cast<Line<std::int64_t>>(parts[1])),
+          values(nb::cast<Line<double>>(parts[2])) {
         table = {starts.data(), indices.data(), values.data(), static_cast<Index>(starts.size()) - 1, nb::cast<Index>(parts[3])};
         bool good = starts.size() > 0 && table.starts[0] == 0 && indices.size() == values.size() &&
                     table.starts[table.rows] == static_cast<Index>(values.size());
@@ -133,8 +121,8 @@ struct PySparseTable {
                 good = table.indices[t] > (t == table.starts[i] ? -1 : table.indices[t - 1]) && table.indices[t] < table.columns;
         if (!good) throw nb::value_error("sparse rows must have increasing columns within range");
     }
-    RowNumbers starts, indices;
-    Doubles values;
+    Line<std::int64_t> starts, indices;
+    Line<double> values;
     SparseTable table;
 };
 
@@ -143,7 +131,7 @@ void same_columns(const PySparseTable& rows, const PySparseTable& queries) {
 }
 
 nb::tuple searched_sparse(const nb::tuple& rows, const nb::tuple& asked, int metric, double power, Index k,
-                          const std::optional<RowNumbers>& own) {
+                          const std::optional<Line<std::int64_t>>& own) {
     const PySparseTable data(rows), queries(asked);
     same_columns(data, queries);
     const Metric measure = known_metric(metric);
@@ -159,12 +147,12 @@ nb::object sparse_apart(const nb::tuple& rows, const nb::tuple& asked, int metri
     const auto count = static_cast<std::size_t>(queries.table.rows), columns = static_cast<std::size_t>(data.table.rows);
     std::unique_ptr<double[]> out(new double[count * columns]);
     without_lock([&] { sparse_distances(team(), measure, power, data.table, queries.table, out.get()); });
-    return Found::table(std::move(out), count, columns);
+    return owning(std::move(out), {count, columns});
 }
 
 void bind_neighbors(nb::module_& m) {
     nb::class_<PyNeighbors>(m, "Neighbors", "Rows that are searched for the nearest ones.")
-        .def(nb::init<QueryTable, int, double>(), nb::arg("rows"), nb::arg("metric"), nb::arg("power") = 2.0)
+        .def(nb::init<Grid<double>, int, double>(), nb::arg("rows"), nb::arg("metric"), nb::arg("power") = 2.0)
         .def("search", &PyNeighbors::search, nb::arg("queries"), nb::arg("k"), nb::arg("way"), nb::arg("leaf") = 32,
              nb::arg("own").none() = nb::none())
         .def("distances", &PyNeighbors::distances, nb::arg("queries"))

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <string>
+#include <vector>
 
 #include "arrays.hpp"
 
@@ -47,9 +48,7 @@ struct DensePart : Held {
 };
 
 template <class N>
-void check_sparse(const Part& part, Index stored) {
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* indices = static_cast<const N*>(part.indices);
+void check_sparse(const Part& part, const N* starts, const N* indices, Index stored) {
     if (starts[0] < 0) throw nb::value_error("indptr must not be negative");
     for (Index i = 0; i < part.rows; ++i)
         if (starts[i + 1] < starts[i]) throw nb::value_error(("indptr decreases at row " + std::to_string(i)).c_str());
@@ -92,10 +91,7 @@ struct SparsePart : Held {
         part.values = views[2].data();
         part.single = views[2].is("f");
         const Index stored = std::min(views[1].size(0), views[2].size(0));
-        if (part.wide)
-            check_sparse<std::int64_t>(part, stored);
-        else
-            check_sparse<std::int32_t>(part, stored);
+        with_places(part, [&](const auto* starts, const auto* indices) { check_sparse(part, starts, indices, stored); });
     }
     // Some rows of another part, which has been checked.
     SparsePart(nb::object other, Index first, Index last) {
@@ -106,6 +102,29 @@ struct SparsePart : Held {
         whole = other;
     }
 };
+
+// The parts of a design, all with as many rows.
+std::vector<Part> parts_of(nb::handle list) {
+    std::vector<Part> parts;
+    for (nb::handle item : list) {
+        const Held* held = nullptr;
+        if (!nb::try_cast<const Held*>(item, held) || held == nullptr)
+            throw nb::type_error(("a part must be Ones, Dense, Sparse or Codes, got " + View::type_name(item)).c_str());
+        if (!parts.empty() && held->part.rows != parts[0].rows)
+            throw nb::value_error(
+                ("all parts must have as many rows: " + std::to_string(parts[0].rows) + " and " + std::to_string(held->part.rows)).c_str());
+        parts.push_back(held->part);
+    }
+    if (parts.empty()) throw nb::value_error("a design needs at least one part");
+    return parts;
+}
+// The same, with as many columns as there are coefficients.
+std::vector<Part> parts_of(nb::handle list, Index columns) {
+    std::vector<Part> parts = parts_of(list);
+    for (const Part& part : parts) columns -= part.columns;
+    if (columns != 0) throw nb::value_error("the parts do not have as many columns as there are coefficients");
+    return parts;
+}
 
 // How many codes from the first on surely lie in -1 .. levels - 1.
 inline Index within(const std::int32_t* codes, Index count, Index levels) {

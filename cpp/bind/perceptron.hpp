@@ -72,30 +72,18 @@ private:
 using Ledger = nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu>;
 
 // state: at, presented, survived, mistakes, logged. Returns the largest |x|^2 seen, 0 if not asked.
-double presented(Presenter& self, nb::object order, Index length, const Kept& coef, nb::object drift, const Ledger& state, int tie,
-                 double rate, Index longest, nb::object log, bool measure, double within) {
+double presented(Presenter& self, const std::optional<Order>& order, Index length, const Kept& coef, const std::optional<Kept>& drift,
+                 const Ledger& state, int tie, double rate, Index longest, const std::optional<Ledger>& log, bool measure, double within) {
     Presentation e = self.plain();
     const std::size_t size = static_cast<std::size_t>(self.columns * self.outputs);
     e.coef = data_of(coef, size, "coef");
-    std::deque<Kept> kept;
-    if (!drift.is_none()) {
-        kept.push_back(nb::cast<Kept>(drift));
-        e.drift = data_of(kept.back(), size, "drift");
-    }
-    std::deque<Order> orders;
-    if (!order.is_none()) {
-        orders.push_back(nb::cast<Order>(order));
-        e.order = orders.back().data();
-        if (length > static_cast<Index>(orders.back().size())) throw nb::value_error("the order is shorter than length");
-    } else if (length > self.segments.rows)
-        throw nb::value_error("length is larger than the number of rows");
-    std::deque<Ledger> ledgers;
-    if (!log.is_none()) {
-        ledgers.push_back(nb::cast<Ledger>(log));
-        if (ledgers.back().size() % 3 != 0) throw nb::value_error("log must have three columns");
-        e.log = ledgers.back().data();
-        e.room = static_cast<Index>(ledgers.back().size() / 3);
-    }
+    e.drift = data_of(drift, size, "drift");
+    if (order && length > static_cast<Index>(order->size())) throw nb::value_error("the order is shorter than length");
+    if (!order && length > self.segments.rows) throw nb::value_error("length is larger than the number of rows");
+    e.order = order ? order->data() : nullptr;
+    if (log && log->size() % 3 != 0) throw nb::value_error("log must have three columns");
+    e.log = log ? log->data() : nullptr;
+    e.room = log ? static_cast<Index>(log->size() / 3) : 0;
     std::int64_t* numbers = data_of(state, 5, "state");
     e.at = numbers[0];
     e.presented = numbers[1];
@@ -122,10 +110,7 @@ double presented(Presenter& self, nb::object order, Index length, const Kept& co
         e.stride = aligned.back().stride();
         if (e.drift) e.drift = aligned.emplace_back(self, e.drift).data();
     }
-    {
-        const nb::gil_scoped_release release;
-        perceptrons().run(e);
-    }
+    unlocked([&] { perceptrons().run(e); });
     for (const Aligned& copy : aligned) copy.back();
     const std::int64_t now[] = {e.at, e.presented, e.survived, e.mistakes, e.logged};
     std::copy(now, now + 5, numbers);
@@ -136,10 +121,7 @@ nb::object projected(Presenter& self, const Numbers& vector) {
     const Presentation e = self.plain();
     const double* along = data_of(vector, static_cast<std::size_t>(self.columns), "vector");
     const Output out({self.segments.rows});
-    {
-        const nb::gil_scoped_release release;
-        perceptrons().project(e, along, out.data);
-    }
+    unlocked([&] { perceptrons().project(e, along, out.data); });
     return out.array;
 }
 

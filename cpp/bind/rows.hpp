@@ -40,25 +40,10 @@ struct Asked {
 
 class PyRows {
 public:
-    explicit PyRows(nb::list parts) : owner_(parts), rows_(collect(parts)) {}
+    explicit PyRows(nb::list parts) : owner_(parts), rows_(parts_of(parts)) {}
     const Rows& rows() const { return rows_; }
 
 private:
-    static std::vector<Part> collect(const nb::list& parts) {
-        std::vector<Part> out;
-        for (nb::handle item : parts) {
-            const Held* held = nullptr;
-            if (!nb::try_cast<const Held*>(item, held) || held == nullptr)
-                throw nb::type_error(("a part must be Ones, Dense, Sparse or Codes, got " + View::type_name(item)).c_str());
-            if (!out.empty() && held->part.rows != out[0].rows)
-                throw nb::value_error(
-                    ("all parts must have as many rows: " + std::to_string(out[0].rows) + " and " + std::to_string(held->part.rows))
-                        .c_str());
-            out.push_back(held->part);
-        }
-        if (out.empty()) throw nb::value_error("a design needs at least one part");
-        return out;
-    }
     nb::tuple owner_;
     Rows rows_;
 };

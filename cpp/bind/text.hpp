@@ -1,8 +1,6 @@
 // Text for Python: checks what is handed in, releases the interpreter lock, hands counts and sparse rows back.
 #pragma once
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -15,11 +13,6 @@
 #include "team.hpp"
 
 namespace {
-
-using Starts64 = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Scale = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Columns32 = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 std::string_view utf8(nb::handle text) {
     Py_ssize_t size = 0;
@@ -34,12 +27,12 @@ std::string_view utf8(nb::handle text) {
 // Documents with what keeps their text alive.
 struct Library {
     Documents documents;
-    Starts64 starts;
-    Bytes text;
+    Line<std::int64_t> starts;
+    Line<std::uint8_t> text;
     nb::object strings;
     std::vector<std::string_view> apart;
 
-    Library(Starts64 starts_, Bytes text_) : starts(std::move(starts_)), text(std::move(text_)) {
+    Library(Line<std::int64_t> starts_, Line<std::uint8_t> text_) : starts(std::move(starts_)), text(std::move(text_)) {
         if (starts.size() < 1) throw nb::value_error("starts must have one entry more than there are documents");
         const std::int64_t* at = starts.data();
         if (at[0] < 0 || at[starts.size() - 1] > static_cast<std::int64_t>(text.size()))
@@ -76,14 +69,6 @@ Reading reading_of(bool characters, bool lower, bool fold, Index least, Index lo
     return {characters, lower, fold, least, low, high, std::move(missing), std::move(stop)};
 }
 
-// A numpy array that owns a vector.
-template <class T>
-nb::object handed(std::vector<T>&& values) {
-    auto* owned = new std::vector<T>(std::move(values));
-    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
-}
-
 // A copy that can be read beyond its end.
 std::vector<char> padded(std::string_view text) {
     std::vector<char> room(text.size() + 32);
@@ -109,7 +94,7 @@ nb::object each(Index size, Get get) {
     return handed(std::move(out));
 }
 
-nb::list take_terms(const Lexicon& self, const Starts64& numbers) {
+nb::list take_terms(const Lexicon& self, const Line<std::int64_t>& numbers) {
     nb::list out;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         const std::int64_t k = numbers.data()[i];
@@ -123,7 +108,7 @@ nb::list take_terms(const Lexicon& self, const Starts64& numbers) {
 }
 
 // The numbers of terms in the order of their texts; that of UTF-8 is the order of the characters.
-nb::object sorted_terms(const Lexicon& self, const Starts64& numbers) {
+nb::object sorted_terms(const Lexicon& self, const Line<std::int64_t>& numbers) {
     std::vector<std::int64_t> out(numbers.data(), numbers.data() + numbers.size());
     for (const std::int64_t k : out)
         if (k < 0 || k >= self.size()) throw nb::value_error("there is no term of this number");
@@ -142,25 +127,21 @@ nb::tuple encoded(Encode encode) {
 
 // encode(weighting, out) with the scales that are given, to floats or doubles
 template <class Encode>
-nb::tuple weighted(std::size_t width, bool binary, const nb::object& scale, bool single, Encode encode) {
-    std::optional<Scale> scales;
-    Weighting weighting{binary, nullptr};
-    if (!scale.is_none()) {
-        scales.emplace(nb::cast<Scale>(scale));
-        if (scales->size() != width) throw nb::value_error("scale must have one entry for each column");
-        weighting.scale = scales->data();
-    }
+nb::tuple weighted(std::size_t width, bool binary, const std::optional<Line<double>>& scale, bool single, Encode encode) {
+    if (scale && scale->size() != width) throw nb::value_error("scale must have one entry for each column");
+    const Weighting weighting{binary, scale ? scale->data() : nullptr};
     return single ? encoded<float>([&](Matrix32<float>& out) { encode(weighting, out); })
                   : encoded<double>([&](Matrix32<double>& out) { encode(weighting, out); });
 }
 
 nb::tuple encode_with(const Reading& reading, const Library& held, const Place& place, std::size_t width, bool binary,
-                      const nb::object& scale, bool single) {
+                      const std::optional<Line<double>>& scale, bool single) {
     return weighted(width, binary, scale, single,
                     [&](const Weighting& weighting, auto& out) { encode_terms(team(), held.documents, reading, place, weighting, out); });
 }
 
-nb::tuple encode_kept(const Tokens& tokens, const Columns32& columns, bool binary, const nb::object& scale, bool single) {
+nb::tuple encode_kept(const Tokens& tokens, const Line<std::int32_t>& columns, bool binary, const std::optional<Line<double>>& scale,
+                      bool single) {
     std::int32_t top = -1;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         if (columns.data()[i] < -1) throw nb::value_error("a column must not be below -1");
@@ -171,21 +152,19 @@ nb::tuple encode_kept(const Tokens& tokens, const Columns32& columns, bool binar
                     [&](const Weighting& weighting, auto& out) { encode_tokens(team(), tokens, columns.data(), weighting, out); });
 }
 
-nb::tuple encode_lexicon(const Reading& reading, const Library& held, const Lexicon& lexicon, bool binary, const nb::object& scale,
-                         bool single) {
+nb::tuple encode_lexicon(const Reading& reading, const Library& held, const Lexicon& lexicon, bool binary,
+                         const std::optional<Line<double>>& scale, bool single) {
     return encode_with(reading, held, {&lexicon, 0, nullptr}, static_cast<std::size_t>(lexicon.size()), binary, scale, single);
 }
 
-nb::tuple encode_buckets(const Reading& reading, const Library& held, int bits, const nb::object& columns, bool binary,
-                         const nb::object& scale, bool single) {
+nb::tuple encode_buckets(const Reading& reading, const Library& held, int bits, const std::optional<Line<std::int32_t>>& columns,
+                         bool binary, const std::optional<Line<double>>& scale, bool single) {
     if (bits < 1 || bits > 30) throw nb::value_error("bits must be between 1 and 30");
-    std::optional<Columns32> table;
     Place place{nullptr, bits, nullptr};
     std::size_t width = std::size_t{1} << bits;
-    if (!columns.is_none()) {
-        table.emplace(nb::cast<Columns32>(columns));
-        if (table->size() != width) throw nb::value_error("columns must have one entry for each bucket");
-        place.columns = table->data();
+    if (columns) {
+        if (columns->size() != width) throw nb::value_error("columns must have one entry for each bucket");
+        place.columns = columns->data();
         std::int32_t top = -1;
         for (std::size_t i = 0; i < width; ++i) {
             if (place.columns[i] < -1) throw nb::value_error("a column must not be below -1");
@@ -207,7 +186,7 @@ void bind_text(nb::module_& m) {
             nb::arg("characters"), nb::arg("lower"), nb::arg("fold"), nb::arg("least"), nb::arg("low"), nb::arg("high"), nb::arg("missing"),
             nb::arg("stop") = std::vector<std::string>());
     nb::class_<Library>(m, "Documents", "Texts to be read: UTF-8 with the places where each starts, or a list of str, which is not copied.")
-        .def(nb::init<Starts64, Bytes>(), nb::arg("starts"), nb::arg("text"))
+        .def(nb::init<Line<std::int64_t>, Line<std::uint8_t>>(), nb::arg("starts"), nb::arg("text"))
         .def(nb::init<const nb::list&>(), nb::arg("texts"))
         .def("__len__", [](const Library& self) { return self.documents.count; });
     nb::class_<Tokens>(m, "Tokens", "Documents as the numbers of their terms.").def(nb::init<>());
