@@ -83,7 +83,7 @@ double SmallFactor::spread(double* out) const {
     return n_ ? 1.0 / (norm * inner) : 1.0;
 }
 
-Value objective(const Passes& passes, const Charges& charges, const Matrix& coef, Index h, double* slope, double* gradient,
+Value objective(const Passes& passes, const RidgeTerms& terms, const Matrix& coef, Index h, double* slope, double* gradient,
                 double* hessian) {
     const Request& request = passes.request;
     const Index p = passes.rows.columns(), k = request.outputs;
@@ -95,18 +95,18 @@ Value objective(const Passes& passes, const Charges& charges, const Matrix& coef
     if (hessian) {
         for (Index i = 0; i < parts * side * side; ++i) hessian[i] /= total;
         for (Index c = 0; c < parts; ++c)
-            for (Index j = 0; j < side; ++j) hessian[(c * side + j) * side + j] += charges.square[j % h];
+            for (Index j = 0; j < side; ++j) hessian[(c * side + j) * side + j] += terms.square[j % h];
     }
     double cost = 0, blur = 0;
     for (Index j = 0; j < p; ++j)
         for (Index c = 0; c < k; ++c) {
             const double own = coef.at(j, c);
-            cost += charges.square[j] * own * own;
-            gradient[j * k + c] = gradient[j * k + c] / total + charges.square[j] * own;
+            cost += terms.square[j] * own * own;
+            gradient[j * k + c] = gradient[j * k + c] / total + terms.square[j] * own;
         }
     for (Index c = 0; c < k; ++c) {
-        double size = charges.offset;
-        for (Index j = 0; j < p; ++j) size += charges.largest[j] * std::fabs(coef.at(j, c));
+        double size = terms.offset;
+        for (Index j = 0; j < p; ++j) size += terms.largest[j] * std::fabs(coef.at(j, c));
         slope[c] /= total;
         blur += size * slope[c];
     }
@@ -196,7 +196,7 @@ private:
 
     double reach(const double* direction) const {
         double sum = 0;
-        for (Index j = 0; j < p_; ++j) sum += asked_.charges.largest[j] * std::fabs(direction[j * k_]);
+        for (Index j = 0; j < p_; ++j) sum += asked_.terms.largest[j] * std::fabs(direction[j * k_]);
         return sum;
     }
 
@@ -205,8 +205,7 @@ private:
         out.slope.resize(at(k_));
         out.hessian.resize(at(parts_ * h * h));
         const Matrix b{coef.data(), p_, k_, k_, 1};
-        const Value found =
-            objective(passes_, asked_.charges, b, h, out.slope.data(), out.gradient.data(), h ? out.hessian.data() : nullptr);
+        const Value found = objective(passes_, asked_.terms, b, h, out.slope.data(), out.gradient.data(), h ? out.hessian.data() : nullptr);
         out.value = found.value;
         out.error = found.error;
         ++steps_.count;

@@ -25,7 +25,7 @@ private:
 };
 
 // What turns sums over rows into F(b) = (1/S) sum s loss + sum square_j |b_j|^2 / 2.
-struct Charges {
+struct RidgeTerms {
     const double* square = nullptr;   // [p] second derivative of the penalty
     const double* largest = nullptr;  // [p] max |x_j|
     double offset = 0;                // max |offset|
@@ -37,7 +37,7 @@ struct Value {
 
 // F with its gradient[p][k], the mean |slope| [k] and its second derivative in the first `h` columns, laid out as
 // Rows::evaluate does, in one pass.
-Value objective(const Passes& passes, const Charges& charges, const Matrix& coef, Index h, double* slope, double* gradient,
+Value objective(const Passes& passes, const RidgeTerms& terms, const Matrix& coef, Index h, double* slope, double* gradient,
                 double* hessian);
 
 // The same kept in one place.
@@ -47,7 +47,7 @@ struct Here {
 };
 
 struct Descent {
-    Charges charges;
+    RidgeTerms terms;
     bool unbounded = false;          // scores may run away: cut steps that are far too long
     double baseline = 0, share = 0;  // enough: estimate <= share (baseline - value)
     Index most = 0;                  // steps

@@ -62,9 +62,9 @@ bool small_fit(const Rows& rows, const Team& team, const Request& request, const
     here.hessian.resize(at(p * p));
     std::vector<double> start(at(p * k));
     std::copy(out.constant.begin(), out.constant.end(), start.begin());
-    asked.charges = {square, out.largest.data(), 0};
+    asked.terms = {square, out.largest.data(), 0};
     const Value value =
-        objective(passes, asked.charges, Matrix{start.data(), p, k, k, 1}, p, here.slope.data(), here.gradient.data(), here.hessian.data());
+        objective(passes, asked.terms, Matrix{start.data(), p, k, k, 1}, p, here.slope.data(), here.gradient.data(), here.hessian.data());
     here.value = out.baseline_value = asked.baseline = value.value;
     here.error = value.error;
     descend(passes, asked, start.data(), out.steps);

@@ -20,7 +20,7 @@ struct SmallFit {
 // Minimises (1/S) sum s loss + sum square_j |b_j|^2 / 2, the first column being ones and the only one with square_j = 0, with squared,
 // logistic or Poisson loss. False where anything is unusual: numbers beyond `farthest` or below its inverse, NaN, targets outside the
 // loss's domain or all at its border, a pivot that leaves few digits. Nothing is proven here.
-// `asked` says when steps are enough; its baseline and charges are found here.
+// `asked` says when steps are enough; its baseline and terms are found here.
 bool small_fit(const Rows& rows, const Team& team, const Request& request, const double* square, double farthest, Descent asked,
                SmallFit& out);
 
