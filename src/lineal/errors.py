@@ -105,12 +105,12 @@ def near(name: object, known: Iterable[str]) -> str:
 
 
 def alike(name: str) -> str:
-    """Return a name without what people take for the same: case, accents, blanks, hyphens and underscores.
+    """Return a name without what people take for the same: case, accents, blanks, hyphens, underscores, a full stop behind.
 
     >>> alike(" Año_Nuevo") == alike("ano nuevo"), alike("a1") == alike("a2")
     (True, False)
     """
     import unicodedata
 
-    letters = unicodedata.normalize("NFKD", name.casefold())
+    letters = unicodedata.normalize("NFKD", name.casefold().strip().removesuffix("."))
     return "".join(c for c in letters if not (unicodedata.combining(c) or c.isspace() or c in "-_"))

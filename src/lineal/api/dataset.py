@@ -8,25 +8,23 @@ from itertools import chain
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from lineal.api.known_classes import known_classes, rows_were
 from lineal.api.methods.method import Method, Wanted
-from lineal.errors import InputError, near
-from lineal.features.cells.cells import texts
+from lineal.errors import InputError
 from lineal.features.complete import complete, used
 from lineal.features.counts import Counts, look_like_counts
 from lineal.features.encoded import Encoded
-from lineal.features.encoder import Encoder, column
+from lineal.features.encoder import Encoder
 from lineal.features.formula import Formula
 from lineal.features.labels import Labels, labels_of, named, strangers
 from lineal.features.learning import Learned, learn
-from lineal.features.splitting import TEST, TRAIN, VALIDATION, Apart, Split, Within, parted
+from lineal.features.splitting import TEST, TRAIN, VALIDATION, Split, Within, parted
 from lineal.features.terms import Verbatim
 from lineal.features.text_options import TextOptions
 from lineal.features.types.choices import AS_FOUND, Choices
 from lineal.features.types.declared_types import VerbatimType
 from lineal.features.types.target_type import Model as Told
-from lineal.features.types.target_type import class_index
 from lineal.ground.memory import free_memory
 from lineal.ground.records import dataclass
 from lineal.model.target import Target
@@ -201,7 +199,7 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
     about = {"origin": table.origin, **learned.report, "notes": [*notes, *_notes(table, learned)]}
     if gaps:
         about["notes"].append(f"{rows_were(gaps)} not fitted, since a cell is missing.")
-    tests = None if held is None else _tested(held, learned, about, "measured")
+    tests = None if held is None else _tested(held, learned, about, "measured", given=test is not None)
     if held is not None and test is not None:
         about["test_origin"] = held.origin
         about["notes"] += held.notes
@@ -237,10 +235,14 @@ def attach(table: Table, roles: Roles) -> tuple[Table, Roles]:
     return table, replace(roles, **names, drop=[str(name) for name in roles.drop])
 
 
-def _tested(held: Table, learned: Learned, about: dict[str, Any], use: str) -> Source:
+def _tested(held: Table, learned: Learned, about: dict[str, Any], use: str, *, given: bool = False) -> Source:
     """Return the rows held out; those of a class that training lacks are noted, and those without a target."""
-    usable, unknown, first = known_classes(held, learned.target)
-    about["notes"] += unmeasured(unknown, first, learned.target, use) + strangers(held, use)
+    usable, unknown = known_classes(held, learned.target)
+    if unknown.none_known and use == "measured" and given:
+        raise InputError(f"no row of {held.origin} can be measured: {unknown.sentences(use)[0]}")
+    about["notes"] += unknown.sentences(use) + strangers(held, use)
+    if unknown.counts and use == "measured":
+        about["unknown_classes"] = dict(unknown.counts)
     source = Encoded(usable, learned)
     kept = source.in_memory(memory_limit(), fingerprinted=False)
     if source.without_target:
@@ -320,38 +322,6 @@ def rename(data: Any, names: Mapping[str, str]) -> Table:
     ('age',)
     """
     return renamed(as_table(data), names)
-
-
-def known_classes(table: Table, target: Target) -> tuple[Table, int, str]:
-    """Return the rows whose class the model knows, how many others there are (a rare class may be tested only), and one."""
-    if target.kind != "classes" or table.sparse:
-        return table, 0, ""
-    place, strange, first = class_index(target), [], ""
-    for rows, batch in table.select(texts=[target.name]).numbered():
-        codes, levels = texts(column(batch, target.name))
-        unknown = np.array([*(bool(np.isneginf(place(level))) for level in levels), False])
-        strange.append(rows[unknown[codes]])
-        if not first and len(strange[-1]):
-            first = levels[int(codes[np.flatnonzero(unknown[codes])[0]])]
-    unknown_rows: npt.NDArray[np.int64] = np.concatenate([*strange, np.empty(0, np.int64)])
-    return (table.where(Apart(unknown_rows)), len(unknown_rows), first) if len(unknown_rows) else (table, 0, "")
-
-
-def unmeasured(strangers: int, first: str, target: Target, use: str) -> list[str]:
-    """Return a sentence about rows of classes that training lacks, if there are some."""
-    if not strangers:
-        return []
-    hint = near(first, [str(label) for label in target.classes or ()])
-    return [f"{rows_were(strangers)} not {use}: the training rows have no class {first!r} of {target.name!r}.{hint}"]
-
-
-def rows_were(count: int) -> str:
-    """Return how many rows, and the verb.
-
-    >>> rows_were(1), rows_were(1200)
-    ('1 row is', '1,200 rows are')
-    """
-    return "1 row is" if count == 1 else f"{count:,} rows are"
 
 
 @dataclass(frozen=True)

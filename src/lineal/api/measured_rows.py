@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from lineal.api.dataset import known_classes, memory_limit, parts_of, rows_were, unmeasured
+from lineal.api.dataset import memory_limit, parts_of
+from lineal.api.known_classes import Strangers, known_classes, rows_were
 from lineal.errors import InputError
 from lineal.features.complete import complete
 from lineal.features.encoded import Encoded
@@ -27,7 +28,7 @@ ROWS: Final = ("held-out", "all")
 
 @dataclass(frozen=True)
 class MeasuredRows:
-    """Rows to measure a model on, sentences about them, and how many rows of the table the model was fitted to.
+    """Rows to measure a model on, sentences about them (``lost`` about those left out), and how many rows were fitted.
 
     ``training_rows`` is None where the table is not the one the model was fitted to: whether single rows of it are the same is
     not known then.
@@ -35,7 +36,9 @@ class MeasuredRows:
 
     source: Source
     notes: list[str]
-    training_rows: int | None = None
+    training_rows: int | None
+    strangers: Strangers
+    lost: list[str]
 
 
 def to_measure(model: Model, data: Any, rows: str = "held-out") -> MeasuredRows:
@@ -50,16 +53,15 @@ def to_measure(model: Model, data: Any, rows: str = "held-out") -> MeasuredRows:
         table.require(name, "target column")
     held, seen, notes = _held_out(model, table, rows)
     table, weight = as_fitted(held, model.target, model.training, model.roles.get("weight"))
-    usable, unknown, first = known_classes(table, model.target)
+    usable, unknown = known_classes(table, model.target)
     source = Encoded(usable, Learned(model.encoder, model.target, {}, weight, model.roles.get("offset")))
     # one reading for the model and the baseline, where memory allows
     kept = source.in_memory(memory_limit(), fingerprinted=False)
-    notes = [*table.notes, *notes, *unmeasured(unknown, first, model.target, "measured")]
-    notes += strangers(table, "measured")
+    lost = unknown.sentences("measured") + strangers(table, "measured")
     if source.without_target:
-        notes.append(f"{rows_were(source.without_target)} left out because the target is missing.")
-    notes += model.encoder.sentences(source.unknown)
-    return MeasuredRows(kept, notes, seen)
+        lost.append(f"{rows_were(source.without_target)} left out because the target is missing.")
+    notes = [*table.notes, *notes, *lost, *model.encoder.sentences(source.unknown)]
+    return MeasuredRows(kept, notes, seen, unknown, lost)
 
 
 def fitted_rows(model: Model, table: Table) -> tuple[int, Table | None] | None:

@@ -12,6 +12,7 @@ import numpy as np
 from lineal.api.arrays import gather
 from lineal.api.dataset import Dataset, Roles
 from lineal.api.estimate import estimate, name
+from lineal.api.known_classes import over_all
 from lineal.api.measured_rows import to_measure
 from lineal.api.methods.method import MapFit
 from lineal.api.multilabel import SHARING, check_labels, fit_labels, levels, share_labels
@@ -179,9 +180,10 @@ def evaluate(
 
     With a ``threshold`` or ``costs`` (see ``Model.decide``) the decisions are measured, and what they cost on average.
     ``intervals`` hold 95 % of every figure by bootstrap; classes have a ``confusion`` and a ``calibration`` table, too, and
-    precision, recall and F1 each (``classes``). Of the table that the model was fitted to (by the split and the fingerprint
-    of its file) only the ``rows`` held out are measured, unless "all"; ``training_rows`` says how many were fitted, and is
-    None for another table.
+    precision, recall and F1 each (``classes``). Rows of a class that training did not have are not measured but counted
+    (``unknown_classes``), and ``accuracy_of_all`` takes them for wrong. Of the table that the model was fitted to (by the
+    split and the fingerprint of its file) only the ``rows`` held out are measured, unless "all"; ``training_rows`` says how
+    many were fitted, and is None for another table.
 
     >>> import lineal
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
@@ -195,14 +197,17 @@ def evaluate(
     constant = None if level is None else np.asarray(level, float)
     score = model.measure(rule, closely=True)
     count, metrics = measure(source, score, constant)
+    if not count:
+        raise InputError(f"no row can be measured: {' '.join(chosen.lost) or 'all have weight 0.'}")
     answer: dict[str, Any] = {
         "rows": count,
         "training_rows": chosen.training_rows,
         "metrics": {"test": metrics[0], "baseline": metrics[1]},
         "notes": notes,
     }
-    if count:
-        answer |= closely(source, score, model.target.kinds)
+    answer |= closely(source, score, model.target.kinds)
+    if chosen.strangers.counts:
+        answer |= over_all(chosen.strangers, count, None if model.roles.get("weight") else metrics[0]["accuracy"])
     if "confusion" in answer:
         answer["classes"] = per_class(answer["confusion"])
     return answer if rule is None else {**answer, "decision": rule.to_dict()}

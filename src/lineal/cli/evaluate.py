@@ -98,11 +98,18 @@ def _measured(
     if as_json:
         click.echo(text({"model": str(model), "data": str(data), **answer}))
         return 0
-    lines = [("Model", f"{model} ({fitted.target.name})"), ("Data", f"{data}: {answer['rows']:,} rows measured")]
+    strange = sum(answer.get("unknown_classes", {}).values())
+    part = f"{answer['rows']:,}" + (f" of {answer['rows'] + strange:,}" if strange else "")
+    lines = [("Model", f"{model} ({fitted.target.name})"), ("Data", f"{data}: {part} rows measured")]
     lines += [("Note", sentence) for sentence in answer["notes"]]
     lines += [("Decision", answer["decision"]["sentence"])] if "decision" in answer else []
     intervals = answer.get("intervals", {})
-    blocks = [facts(lines), compare(answer["metrics"]["test"], answer["metrics"]["baseline"], "Model", intervals)]
+    if answer.get("accuracy_of_all") is not None:
+        lines.append(
+            ("Of all rows", f"{number(answer['accuracy_of_all'])} is the accuracy, with those not measured as wrong")
+        )
+    where = f"{part} rows" if strange else "Model"
+    blocks = [facts(lines), compare(answer["metrics"]["test"], answer["metrics"]["baseline"], where, intervals)]
     taken = confusion(answer["confusion"]) if "confusion" in answer else None
     each = per_class(answer["classes"]) if "classes" in answer else None
     marks = per_label(answer["labels"]) if "labels" in answer else None

@@ -237,6 +237,9 @@ def _metrics(data: Mapping[str, Any]) -> Table | None:
     if where is None:
         return None
     named = {"test": "Held out", "train": "Training rows"}.get(where, where)
+    about = data["data"]
+    if where == "test" and about.get("unknown_classes"):  # not of all that were held out
+        named = f"{about['held_out']:,} of {about['held_out'] + sum(about['unknown_classes'].values()):,} held out"
     intervals = (data.get("evaluation") or {}).get("intervals", {})
     return compare(metrics[where], metrics.get("baseline"), named, intervals)
 
