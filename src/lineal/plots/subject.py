@@ -190,13 +190,22 @@ class Subject:
     @property
     def verdict(self) -> Word:
         """The verdict that a caption begins with."""
-        verdict = self.model.verdict
-        return Word(verdict.kind, verdict.sentence, verdict.proven)
+        return word_of(self.model)
 
     @property
     def source(self) -> dict[str, Any]:
         """What was drawn, for the record."""
-        return {"model": sha256(self.model), "data": self.model.training.get("fingerprint"), "rows": self.total}
+        return source_of(self.model, self.total)
+
+
+def word_of(model: Model) -> Word:
+    """Return the verdict that a caption begins with."""
+    return Word(model.verdict.kind, model.verdict.sentence, model.verdict.proven)
+
+
+def source_of(model: Model, rows: int) -> dict[str, Any]:
+    """Return what was drawn, for the record."""
+    return {"model": sha256(model), "data": model.training.get("fingerprint"), "rows": rows}
 
 
 def sha256(model: Model) -> str | None:

@@ -17,6 +17,10 @@ NAMES: Final = (
     "plane",
     "loss",
     "posterior",
+    "scores",
+    "sigmoid",
+    "margin",
+    "split",
 )
 """Every kind of picture: the name of its file, of its function in it, and of what is typed."""
 
