@@ -28,6 +28,8 @@ _HOMES = {
     "likelihood_ratio": "lineal.inference.ratios",
     "nested_tests": "lineal.inference.nested",
     "term_tests": "lineal.inference.term_tests",
+    "marginal_effects": "lineal.inference.effects",
+    "predicted_means": "lineal.inference.effects",
     "hypothesis_test": "lineal.inference.linear_hypothesis",
     "Model": "lineal.model.model",
     "Verdict": "lineal.model.verdict",

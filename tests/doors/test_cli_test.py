@@ -57,3 +57,18 @@ def test_what_it_refuses(fitted, capsys, words, said):
     code, out, err = call(capsys, *words)
     assert (code, out) == (2, "")
     assert said in err
+
+
+def test_effects(fitted, capsys):
+    code, out, err = call(capsys, "effects", "large.lineal", fitted)
+    assert (code, err) == (0, "")
+    found = lineal.marginal_effects(lineal.load("large.lineal"), fitted)
+    assert [line.split()[0].rstrip(":") for line in out.splitlines()[3:]][:2] == ["a", "town"]
+    code, out, err = call(capsys, "effects", "large.lineal", fitted, "--of", "a", "--json")
+    assert json.loads(out)["rows"][0]["estimate"] == found.rows[0].estimate
+    code, out, err = call(capsys, "effects", "large.lineal", fitted, "--at", "a=0,1", "--at", "town", "--json")
+    town = next(term for term in lineal.load("large.lineal").encoder.terms if term.column == "town")
+    assert len(json.loads(out)["rows"]) == 2 * len(town.levels)
+    code, out, err = call(capsys, "effects", "large.lineal", fitted, "--at", "a=")
+    assert code == 2
+    assert "a value is missing" in err

@@ -1,4 +1,4 @@
-"""What can be typed to ask how sure a fit is: `summary`, `test`, `diagnose`. The work is imported when a command runs."""
+"""What can be typed to ask how sure a fit is: `summary`, `effects`, `test`, ... The work is imported when a command runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from lineal.cli.commands import lineal
 from lineal.cli.options import Command, File, beside, json_option, reading
 
-__all__ = ["diagnose", "lineal", "summary", "test"]
+__all__ = ["diagnose", "effects", "lineal", "summary", "test"]
 
 
 @lineal.command(cls=Command)
@@ -44,6 +44,36 @@ def summary() -> None:
     """Show standard errors, p-values, intervals and likelihood of a fit without a penalty, or the posterior of model bayes.
 
     DATA is the file the model was fitted on; without it the figures are those the model holds.
+    """
+
+
+@lineal.command(cls=Command)
+@click.argument("model", type=File)
+@click.argument("data", type=File)
+@click.option(
+    "--of", metavar="COL", multiple=True, help="A column whose effect is shown; may be repeated. All if not given."
+)
+@click.option(
+    "--at",
+    metavar="COL[=V,...]",
+    multiple=True,
+    help="Show mean predictions instead, this column set to each of the values (every level of a category). May be repeated.",
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="The probability an interval covers.",
+)
+@beside
+@reading
+@json_option
+def effects() -> None:
+    """Show how much predictions change with each column, averaged over the rows of DATA, or mean predictions (--at).
+
+    Slopes of numbers, differences between levels of categories, in units of the target or of its probability, with
+    standard errors by the delta method. For fits without a penalty; DATA may be any rows.
     """
 
 
