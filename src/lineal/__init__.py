@@ -59,6 +59,8 @@ _HOMES = {
     "SGDRegressor": "lineal.estimators",
     "HuberRegressor": "lineal.estimators",
     "RidgeCV": "lineal.estimators",
+    "RidgeClassifier": "lineal.estimators",
+    "RidgeClassifierCV": "lineal.estimators",
     "LassoCV": "lineal.estimators",
     "ElasticNetCV": "lineal.estimators",
     "LogisticRegressionCV": "lineal.estimators",

@@ -37,6 +37,8 @@ from lineal.estimators import (
     PoissonRegressor,
     QuadraticDiscriminantAnalysis,
     QuantileRegressor,
+    RidgeClassifier,
+    RidgeClassifierCV,
     RidgeCV,
     SparsemaxClassifier,
 )
@@ -137,7 +139,17 @@ OWN = [
     (RidgeCV, "cv", 1, "n_splits"),
     (RidgeCV, "gcv_mode", "qr", "'svd' or 'eigen'"),
     (RidgeCV, "store_cv_results", 1, "True or False"),
-    (RidgeCV, "alpha_per_target", True, "only False"),
+    (RidgeCV, "alpha_per_target", 1, "True or False"),
+    *(
+        (RidgeClassifierCV, name, value, words)
+        for name, value, words in [
+            ("alphas", [0.0, 1.0], "above 0"),
+            ("scoring", "accurate", "scoring is 'accurate'"),
+            ("cv", 1, "n_splits"),
+            ("store_cv_results", 1, "True or False"),
+        ]
+    ),
+    (RidgeClassifier, "solver", "linear", "accepted are auto"),
     (LassoCV, "eps", 0.0, "above 0"),
     (LassoCV, "alphas", 0, "at least 1"),
     (LassoCV, "alphas", "many", "list of numbers"),
@@ -154,11 +166,11 @@ OWN = [
     (LogisticRegressionCV, "l1_ratios", [2.0], "at most 1"),
     (LogisticRegressionCV, "cv", 1, "n_splits"),
     (LogisticRegressionCV, "dual", "yes", "True, False or"),
-    (LogisticRegressionCV, "penalty", "l2", "l1_ratios says"),
+    (LogisticRegressionCV, "penalty", "l3", "'elasticnet' and None"),
     (LogisticRegressionCV, "scoring", "accurate", "scoring is 'accurate'"),
     (LogisticRegressionCV, "solver", "linear", "accepted are auto"),
-    (LogisticRegressionCV, "refit", False, "only True"),
-    (LogisticRegressionCV, "use_legacy_attributes", True, "only False"),
+    (LogisticRegressionCV, "refit", 1, "True or False"),
+    (LogisticRegressionCV, "use_legacy_attributes", "warn", "True or False"),
     *(
         (kind, *row)
         for kind in (KNeighborsClassifier, KNeighborsRegressor)
@@ -236,9 +248,11 @@ def test_a_notebook_shows_the_verdict_first(kind):
 
 EVENTS = (BernoulliNB, CategoricalNB)
 """Their models take what is counted of X, not X: tests/agreement/test_naive_bayes.py."""
+SIGNED = (RidgeClassifier, RidgeClassifierCV)
+"""Their models are of the numbers +1 and -1: tests/agreement/test_ridge_classifier.py."""
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if kind not in EVENTS])
+@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if kind not in EVENTS + SIGNED])
 def test_the_model_predicts_as_the_estimator_does(kind):
     estimator = made(kind)
     x = rows(estimator)

@@ -93,6 +93,14 @@ CASES = {
     "LinearRegression": (estimators.LinearRegression(), SCORE, lambda m: mean(residual(m) ** 2) / 2),
     "Ridge": (estimators.Ridge(ALPHA), SCORE, lambda m: (S * mean(residual(m) ** 2) + ALPHA * square(m)) / (2 * S)),
     "RidgeCV": (estimators.RidgeCV(), SCORE, lambda m: (S * mean(residual(m) ** 2) + m.alpha_ * square(m)) / (2 * S)),
+    "RidgeClassifier": (
+        estimators.RidgeClassifier(ALPHA), TWO,
+        lambda m: (S * mean((2.0 * TWO - 1.0 - scores(m)[:, 0]) ** 2) + ALPHA * square(m)) / (2 * S),
+    ),
+    "RidgeClassifierCV": (
+        estimators.RidgeClassifierCV(), TWO,
+        lambda m: (S * mean((2.0 * TWO - 1.0 - scores(m)[:, 0]) ** 2) + m.alpha_ * square(m)) / (2 * S),
+    ),
     "Lasso": (estimators.Lasso(0.1), SCORE, lambda m: mean(residual(m) ** 2) / 2 + 0.1 * absolute(m)),
     "LassoCV": (estimators.LassoCV(), SCORE, lambda m: mean(residual(m) ** 2) / 2 + m.alpha_ * absolute(m)),
     "ElasticNet": (

@@ -202,7 +202,7 @@ def _ridge(case: Case, estimator: Any) -> list[Violation]:
     weight = np.ones(len(case.y)) if case.weight is None else np.asarray(case.weight, float)
     alphas = case.params["alphas"]
     kept = np.asarray(estimator.cv_results_).reshape(len(weight), -1, len(alphas))
-    means = np.average(kept.mean(axis=1), axis=0, weights=weight)
+    means = kept.mean(axis=(0, 1))  # of squared errors times weights
     out = []
     if np.isfinite(means).all():
         out = _least("alpha_", means, means[alphas.index(estimator.alpha_)])
@@ -215,8 +215,9 @@ def _ridge(case: Case, estimator: Any) -> list[Violation]:
             continue  # such a row all but determines the fit: what is left of it without the row is a difference of ones
         for c, value in enumerate(true):
             stated = kept[i, c, place]
-            if not math.isnan(stated) and abs(math.sqrt(stated) - abs(value)) > 1e-6 * abs(value) + noise:
-                out.append(Violation("score", 1.0, f"row {i} left out: error {math.sqrt(stated)!r}, truth {value!r}"))
+            root, truth = math.sqrt(stated) if stated >= 0.0 else math.nan, math.sqrt(weight[i]) * abs(value)
+            if abs(root - truth) > 1e-6 * truth + math.sqrt(weight[i]) * noise:
+                out.append(Violation("score", 1.0, f"row {i} left out: error {root!r}, truth {truth!r}"))
     return out
 
 

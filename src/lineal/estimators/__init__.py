@@ -32,6 +32,7 @@ from lineal.estimators.neighbor_votes import KNeighborsClassifier, KNeighborsReg
 from lineal.estimators.perceptron import Perceptron
 from lineal.estimators.quadratic_discriminant import QuadraticDiscriminantAnalysis
 from lineal.estimators.quantile import QuantileRegressor
+from lineal.estimators.ridge_classifier import RidgeClassifier, RidgeClassifierCV
 from lineal.estimators.ridge_cv import RidgeCV
 from lineal.estimators.sparsemax import SparsemaxClassifier
 from lineal.estimators.stochastic import SGDClassifier, SGDRegressor
@@ -73,6 +74,8 @@ __all__ = [
     "RBFSampler",
     "Ridge",
     "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
     "SGDClassifier",
     "SGDRegressor",
     "SparsemaxClassifier",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 from sklearn.base import ClassifierMixin
 
-from lineal.estimators.fitted import Fitted
+from lineal.estimators.fitted import Fitted, dense
 from lineal.estimators.intake import features_and_target, weights
 from lineal.estimators.labels import Codes, encode, present, weigh
 from lineal.ground.arrays import Array
@@ -19,6 +20,7 @@ from lineal.model.target import Target
 class Classifier(ClassifierMixin, Fitted):  # type: ignore[misc]
     """A classifier with one score for two classes, or one for each of several."""
 
+    coef_: Any
     classes_: npt.NDArray[Any]
 
     def _labelled(
@@ -35,6 +37,18 @@ class Classifier(ClassifierMixin, Fitted):  # type: ignore[misc]
         """Note coefficients, (outputs, features), and intercepts, zero without one."""
         self.coef_ = self._rounded(coef[int(intercept) :].T.copy())
         self.intercept_ = self._rounded(coef[0].copy() if intercept else np.zeros(coef.shape[1]))
+
+    def sparsify(self) -> Self:
+        """Turn ``coef_`` into a sparse matrix, which holds many zeros in little room; predictions stay what they are."""
+        self._ready()
+        self.coef_ = scipy.sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Turn ``coef_`` into an array again."""
+        self._ready()
+        self.coef_ = dense(self.coef_)
+        return self
 
     def decision_function(self, X: Any, *, offset: Any = None) -> Array:
         """Return the score of the second class, or of every class where there are several."""

@@ -14,6 +14,7 @@ from lineal.api.dialects import served
 from lineal.certify.wording import bounded
 from lineal.designs import as_design
 from lineal.designs.center import scores
+from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
 from lineal.estimators.displayed import Displayed
 from lineal.estimators.intake import blame, features, offsets
@@ -28,7 +29,7 @@ from lineal.losses.loss import Loss
 from lineal.model.model import Model
 from lineal.model.target import Target
 from lineal.model.trace import Trace
-from lineal.model.verdict import Verdict
+from lineal.model.verdict import Verdict, worst
 from lineal.problem.moments import survey
 from lineal.solvers.solver import Solver
 from lineal.sources.memory import Memory
@@ -68,7 +69,7 @@ class _Centered(NamedTuple):
         return scores(design, self.coef, self.center)
 
 
-def centered_members(fits: Sequence[Fit]) -> _Centered | None:
+def _centered_members(fits: Sequence[Fit]) -> _Centered | None:
     """Return what an estimator of several members keeps, one center each; None where no member has one."""
     centers = [fit.arrays.get("center") for fit in fits]
     if all(center is None for center in centers):
@@ -109,6 +110,8 @@ class Fitted(Displayed):
     coef_: npt.NDArray[Any]
     intercept_: Any
     n_features_in_: int
+    verdicts_: Any
+    models_: list[Model]
     _floats: np.dtype[Any]
     time_limit: float | None
     _closed: _Closed
@@ -191,6 +194,18 @@ class Fitted(Displayed):
         self.trace_ = result.trace
         self.model_ = model_of(result, target, tol)
 
+    def _gather(self, fits: Sequence[Fit], target: Target, member: Target, tol: float) -> None:
+        """Note the fits of all members, and the worst of them as the one to judge by; ``objective_`` is their sum."""
+        self.verdicts_ = [result.verdict for result in fits]
+        place = worst(self.verdicts_)
+        self._note(fits[place], target, tol)
+        self.models_ = [self.model_]
+        if len(fits) > 1:
+            self.models_ = [model_of(result, member, tol) for result in fits]
+            self.model_ = self.models_[place]
+            self.objective_ = sum(result.objective for result in fits)
+            self._centered = _centered_members(fits)
+
     def __getstate__(self) -> Any:
         if "_closed" in self.__dict__:
             for name in DERIVED_ATTRIBUTES:
@@ -231,7 +246,7 @@ class Fitted(Displayed):
 
     def _stacked(self) -> Array:
         """Return intercept and coefficients as ``(columns, outputs)``: what predictions use, also if edited."""
-        coef = np.atleast_2d(self.coef_)
+        coef = np.atleast_2d(dense(self.coef_))
         stacked = np.empty((coef.shape[1] + 1, coef.shape[0]))
         stacked[0] = self.intercept_
         stacked[1:] = coef.T
@@ -265,6 +280,11 @@ class Fitted(Displayed):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def dense(coef: Any) -> Any:
+    """Return coefficients as an array, also those that ``sparsify`` made a sparse matrix."""
+    return coef.toarray() if is_sparse(coef) else coef
 
 
 def _model(closed: _Closed, verdict: Verdict) -> Model:

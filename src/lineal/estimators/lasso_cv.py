@@ -12,7 +12,7 @@ from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, hints, number, numerals, until
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor, target_of
-from lineal.estimators.validation import rule_named, split
+from lineal.estimators.validation import Routed, rule_named, split
 from lineal.fitting import fitting
 from lineal.ground.arrays import Array, Index
 from lineal.ground.deadline import on_trial
@@ -26,7 +26,7 @@ from lineal.sources.memory import Memory
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class ElasticNetCV(Regressor):
+class ElasticNetCV(Routed, Regressor):
     """Elastic net with alpha (and l1_ratio) that predict best the rows a fold does not see.
 
     Every fold walks from the strongest alpha to the weakest, each fit started from the one before; ``mse_path_`` holds the
@@ -70,9 +70,13 @@ class ElasticNetCV(Regressor):
     rule: str = "best"
     time_limit: float | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose alpha and l1_ratio on folds of the rows X and the target y, then fit all rows."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Choose alpha and l1_ratio on folds of the rows X and the target y, then fit all rows.
+
+        ``params`` go to ``cv``, with scikit-learn's metadata routing.
+        """
         self._refuse()
+        routing = self._routed(params, sample_weight)
         deadline = until("time_limit", self.time_limit)
         intercept, tol, most = flag("fit_intercept", self.fit_intercept), number("tol", self.tol), self.max_iter
         rule, ratios = rule_named(self.rule), self._ratios()
@@ -80,7 +84,7 @@ class ElasticNetCV(Regressor):
         values, weight = numbers(y), weights(sample_weight, X)
         source, penalty_factors = self._source(X, values, weight, None, outputs=1, intercept=intercept)
         self._look(source, Squared(1), deadline)
-        seen, held = split(self.cv, X, y, weight, classifier=False)
+        seen, held = split(self.cv, X, y, weight, classifier=False, routing=routing)
         families = [
             penalty_maker(_given(1.0), ratio, positive=bool(self.positive))(0.0, penalty_factors) for ratio in ratios
         ]

@@ -9,9 +9,12 @@ import numpy as np
 from sklearn.base import MultiOutputMixin
 
 from lineal.api.dialects import solver_named, strength_of_alpha
-from lineal.estimators.parameters import count, flag, hints, number
-from lineal.estimators.penalty_maker import penalty_maker
-from lineal.estimators.regression import Regressor
+from lineal.errors import InputError
+from lineal.estimators.intake import features_and_target, numbers, weights
+from lineal.estimators.parameters import count, flag, hints, number, numerals, until
+from lineal.estimators.penalty_maker import PenaltyMaker, penalty_maker
+from lineal.estimators.regression import Regressor, per_target, target_of
+from lineal.losses import Squared
 from lineal.model.verdict import TOLERANCE
 
 
@@ -69,7 +72,8 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
 
     Parameters
     ----------
-    alpha : the strength of the penalty on squared coefficients, one number >= 0 for all targets.
+    alpha : the strength of the penalty on squared coefficients, a number >= 0 for all targets, or one for each; then
+        ``verdicts_`` and ``models_`` hold one fit a target, and ``verdict_`` is the worst.
     fit_intercept : whether to add an intercept.
     copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
     max_iter : at most this many steps of the solver; None for no limit.
@@ -88,7 +92,7 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
 
     _keeps_column: ClassVar[bool] = False
 
-    alpha: float = 1.0
+    alpha: Any = 1.0
     _: KW_ONLY
     fit_intercept: bool = True
     copy_X: bool = True
@@ -105,15 +109,15 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
         ``offset`` is added to every score without a coefficient.
         """
         hints(copy_X=self.copy_X, random_state=self.random_state)
-        alpha = number("alpha", self.alpha)
+        alphas = numerals("alpha", self.alpha)
+        if len(alphas) > 1:
+            return self._each(X, y, sample_weight, offset, alphas)
         self._regress(
             X,
             y,
             sample_weight,
             offset,
-            penalty=penalty_maker(
-                lambda total: strength_of_alpha(alpha, total), positive=flag("positive", self.positive)
-            ),
+            penalty=self._penalty_maker(alphas[0]),
             intercept=flag("fit_intercept", self.fit_intercept),
             solver=solver_named(self.solver),
             tol=number("tol", self.tol),
@@ -122,3 +126,30 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
         outputs = 1 if self.coef_.ndim == 1 else len(self.coef_)
         self.n_iter_ = np.array([self._steps] * outputs, dtype=np.int32)
         return self
+
+    def _each(self, X: Any, y: Any, sample_weight: Any, offset: Any, alphas: list[float]) -> Self:
+        """Fit every target with an alpha of its own."""
+        intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
+        deadline, most = until("time_limit", self.time_limit), count("max_iter", self.max_iter)
+        X, y = features_and_target(self, X, y, numeric=True)
+        values, weight = numbers(y), weights(sample_weight, X)
+        targets = values.shape[1]
+        if targets != len(alphas):
+            raise InputError(
+                f"alpha: Number of targets and number of penalties do not correspond: {len(alphas)} != {targets}; give one "
+                "number, or one for every target."
+            )
+        source, penalty_factors = self._source(X, values, weight, offset, outputs=targets, intercept=intercept)
+        self._look(source, Squared(1), deadline)
+        total = float(len(values) if weight is None else weight.sum())
+        penalties = [self._penalty_maker(alpha)(total, penalty_factors) for alpha in alphas]
+        solver = solver_named(self.solver)
+        fits = per_target(source, penalties, solver=solver, tol=tol, max_iter=most, deadline=deadline)
+        self._gather(fits, target_of(None), target_of(None), tol)
+        self._spread(np.hstack([result.plain for result in fits]), intercept=intercept, several=True, column=True)
+        self.n_iter_ = np.array([result.trace.steps_of(result.solver) for result in fits], dtype=np.int32)
+        return self
+
+    def _penalty_maker(self, alpha: float) -> PenaltyMaker:
+        positive = flag("positive", self.positive)
+        return penalty_maker(lambda total: strength_of_alpha(alpha, total), positive=positive)

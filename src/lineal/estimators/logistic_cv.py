@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,21 +11,21 @@ import numpy.typing as npt
 from lineal.api.dialects import solver_named, strength_of_C
 from lineal.errors import InputError
 from lineal.estimators.classification import target_of
-from lineal.estimators.logistic import LogisticRegression
-from lineal.estimators.parameters import count, flag, hints, number, numerals, only, until
+from lineal.estimators.logistic import LogisticRegression, penalty_named
+from lineal.estimators.parameters import count, flag, hints, number, numerals, until
 from lineal.estimators.penalty_maker import penalty_maker
-from lineal.estimators.validation import Scorer, rule_named, scorer_named, split
+from lineal.estimators.validation import Routed, Scorer, rule_named, scorer_named, split
 from lineal.fitting import fitting
 from lineal.ground.arrays import Array, Index
 from lineal.ground.deadline import on_trial
 from lineal.losses import Logistic, Softmax
 from lineal.losses.loss import Loss
-from lineal.model.verdict import TOLERANCE
-from lineal.paths.folds import Strengths, Trials, pick_of, trials
+from lineal.model.verdict import TOLERANCE, Verdict
+from lineal.paths.folds import Rule, Strengths, Trials, pick_of, trials
 from lineal.sources.memory import Memory
 
 
-class LogisticRegressionCV(LogisticRegression):
+class LogisticRegressionCV(Routed, LogisticRegression):
     """Logistic regression with the C (and l1_ratio) that score best on the rows a fold does not see.
 
     Every fold walks from the smallest C to the largest, each fit started from the one before; ``scores_`` is
@@ -35,11 +36,14 @@ class LogisticRegressionCV(LogisticRegression):
     Parameters
     ----------
     Cs : how many to try between 1e-4 and 1e4, or a list of them, above 0.
-    l1_ratios : shares of l1 to try.
+    l1_ratios : shares of l1 to try; None for 0, the squared penalty.
     cv : None for five stratified folds, their number, a splitter of scikit-learn's, or a list of (seen, held rows).
     scoring : None for accuracy, a name of scikit-learn's such as "neg_log_loss", or a scorer.
     fit_intercept, solver, tol, max_iter, class_weight, random_state : as in ``LogisticRegression``.
-    penalty, refit, use_legacy_attributes : only their defaults.
+    penalty : leave it out: l1_ratios says which penalties to try; scikit-learn's older names are understood.
+    refit : True; with False there is no last fit: ``coef_``, ``C_`` and ``l1_ratio_`` are means over the folds of what was
+        best in each, and ``verdict_`` says how far that is from the optimum of all rows at ``C_``.
+    use_legacy_attributes : True for dicts by class in ``coefs_paths_`` and ``scores_``, and arrays in ``C_`` and ``l1_ratio_``.
     dual, verbose, n_jobs, intercept_scaling : accepted for compatibility, without effect.
     rule : "best", or "one-se" for the smallest C within one standard error of the best.
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
@@ -53,12 +57,16 @@ class LogisticRegressionCV(LogisticRegression):
     """
 
     _keeps_single: ClassVar[bool] = False
+    C_: Any
+    l1_ratio_: Any
+    scores_: Any
+    coefs_paths_: Any
 
     def __init__(
         self,
         *,
         Cs: Any = 10,
-        l1_ratios: Any = (0.0,),
+        l1_ratios: Any = None,
         fit_intercept: bool = True,
         cv: Any = None,
         dual: bool = False,
@@ -97,13 +105,17 @@ class LogisticRegressionCV(LogisticRegression):
         self.rule = rule
         self.time_limit = time_limit
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
-        """Choose C and l1_ratio on folds of the rows X and the labels y, then fit all rows."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Choose C and l1_ratio on folds of the rows X and the labels y, then fit all rows.
+
+        ``params`` go to the scorer and to ``cv``, with scikit-learn's metadata routing.
+        """
+        routing = self._routed(params, sample_weight)
         Cs, ratios, rule = self._chosen()
         deadline = until("time_limit", self.time_limit)
         intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
         solver, most = solver_named(self.solver), count("max_iter", self.max_iter)
-        score = scorer_named("accuracy" if self.scoring is None else self.scoring)
+        scorer = scorer_named("accuracy" if self.scoring is None else self.scoring, routing)
         X, labels, codes, weight = self._labelled(X, y, sample_weight, self.class_weight)
         outputs = 1 if len(labels) == 2 else len(labels)
         loss: Loss = Logistic() if outputs == 1 else Softmax(outputs)
@@ -112,19 +124,42 @@ class LogisticRegressionCV(LogisticRegression):
             X, codes.astype(np.float64)[:, None], weight, None, outputs=outputs, intercept=intercept
         )
         self._look(source, loss, deadline)
-        seen, held = split(self.cv, X, labels[codes], weight, classifier=True)
-        families = [(penalty_maker(lambda _: 1.0, ratio)(0.0, penalty_factors), _strengths(Cs)) for ratio in ratios]
+        seen, held = split(self.cv, X, labels[codes], weight, classifier=True, routing=routing)
+        rising = np.argsort(Cs, kind="stable")  # the walk is from the smallest C; what is noted is in the order given
+        walk = _strengths([Cs[place] for place in rising])
+        families = [(penalty_maker(lambda _: 1.0, ratio)(0.0, penalty_factors), walk) for ratio in ratios]
         tried = trials(source, loss, families, seen, solver=solver, tol=tol, max_iter=most, deadline=on_trial(deadline))
-        self._report(source, X, labels[codes], tried, held, score, intercept=intercept)
-        best, place = pick_of([-scores.T for scores in np.moveaxis(self.scores_, 1, 0)], rule)
-        self.l1_ratio_, self.C_ = ratios[best], Cs[place]
+        self._report(source, X, labels[codes], tried, held, scorer, intercept=intercept, rising=rising)
         self.Cs_, self.l1_ratios_ = np.array(Cs), np.array(ratios)
+        start = self._choose(rule, intercept=intercept)
         final = penalty_maker(lambda total: strength_of_C(self.C_, total), self.l1_ratio_)
         penalty = final(float(len(codes) if weight is None else weight.sum()), penalty_factors)
-        result = fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most, time_limit=deadline)
+        result = fitting.fit(
+            source,
+            loss,
+            penalty,
+            solver=solver,
+            start=start,
+            tol=tol,
+            max_iter=most if self.refit else 0,
+            time_limit=deadline,
+        )
         self._note(result, target_of(labels), tol)
         self._spread(result.coef, intercept=intercept)
+        if not self.refit:
+            self.verdict_ = _not_refitted(result.verdict)
+            self.model_ = replace(self.model_, verdict=self.verdict_)
+        if self.use_legacy_attributes:
+            self._as_dicts()
         return self
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
+        """Return the score by ``scoring``; without one the share of the rows whose class is predicted."""
+        routing = self._routed(params, sample_weight, "score")
+        if self.scoring is None:
+            return super().score(X, y, sample_weight)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return scorer_named(self.scoring, routing).knowing(self.classes_)(self, X, y, weight)
 
     def _report(
         self,
@@ -133,32 +168,69 @@ class LogisticRegressionCV(LogisticRegression):
         y: npt.NDArray[Any],
         tried: list[Trials],
         held: list[Index],
-        score: Scorer,
+        scorer: Scorer,
         *,
         intercept: bool,
+        rising: Index,
     ) -> None:
         """Note coefficients, steps and verdicts of the trials, and score them on the held rows."""
         weight = source.block.weight
-        coef = np.stack([outcomes.coef for outcomes in tried], axis=1)
+        given = np.argsort(rising)
+        coef = np.stack([outcomes.coef for outcomes in tried], axis=1)[:, :, given]
         # scikit-learn's order: (..., outputs, features), the intercept last
         self.coefs_paths_ = np.roll(np.moveaxis(coef, -1, -2), -int(intercept), axis=-1)
-        self.n_iter_ = np.stack([outcomes.steps for outcomes in tried], axis=1)
-        self.verdicts_ = [[outcomes.verdicts[k] for outcomes in tried] for k in range(len(held))]
+        self.n_iter_ = np.stack([outcomes.steps for outcomes in tried], axis=1)[:, :, given]
+        self.verdicts_ = [
+            [[outcomes.verdicts[k][place] for place in given if place < outcomes.reached] for outcomes in tried]
+            for k in range(len(held))
+        ]
         self.scores_ = np.empty(coef.shape[:3])
-        judge = _Judge()
+        judge, scorer = _Judge(), scorer.knowing(self.classes_)
         judge.classes_, judge.n_features_in_ = self.classes_, self.n_features_in_
         for k, rows in enumerate(held):
             part, truth = X[rows], y[rows]
             share = None if weight is None else weight[rows]
+            score = scorer.of(rows)
             for r, c in np.ndindex(coef.shape[1:3]):
                 judge.hold(coef[k, r, c], intercept=intercept)
-                self.scores_[k, r, c] = score(judge, part, truth, share) if c < tried[r].reached else np.nan
+                self.scores_[k, r, c] = score(judge, part, truth, share) if given[c] < tried[r].reached else np.nan
 
-    def _chosen(self) -> tuple[list[float], list[float], Any]:
-        """Refuse what we do not honour; return the Cs, smallest first, the shares of l1 and the rule."""
-        only("deprecated", "l1_ratios says which penalties to try", penalty=self.penalty)
-        only(True, "the final fit is on all rows", refit=self.refit)
-        only(False, "scores_ and its kin are arrays", use_legacy_attributes=self.use_legacy_attributes)
+    def _choose(self, rule: Rule, *, intercept: bool) -> Array | None:
+        """Note the C and the l1_ratio that the scores pick; without ``refit`` return the mean of the folds' best coefficients."""
+        scores = np.where(np.isnan(self.scores_), -np.inf, self.scores_)
+        sizes = scores.shape[:0:-1]
+        if self.refit and rule != "best":
+            rising = np.argsort(self.Cs_, kind="stable")
+            losses = [-scores[:, r, rising].T for r in range(len(self.l1_ratios_))]
+            ratio, place = pick_of(losses, rule)
+            self.C_, self.l1_ratio_ = float(self.Cs_[rising[place]]), float(self.l1_ratios_[ratio])
+            return None
+        if self.refit:
+            best = np.unravel_index(int(np.argmax(scores.sum(axis=0).T)), sizes)
+            self.C_, self.l1_ratio_ = float(self.Cs_[best[0]]), float(self.l1_ratios_[best[1]])
+            return None
+        each = [np.unravel_index(int(np.argmax(fold.T)), sizes) for fold in scores]
+        self.C_ = float(np.mean([self.Cs_[c] for c, _ in each]))
+        self.l1_ratio_ = float(np.mean([self.l1_ratios_[r] for _, r in each]))
+        mean = np.mean([self.coefs_paths_[k, r, c] for k, (c, r) in enumerate(each)], axis=0)
+        return np.ascontiguousarray(np.roll(mean, int(intercept), axis=-1).T)
+
+    def _as_dicts(self) -> None:
+        """Note what was tried as scikit-learn 1.8 did: in dicts by class, and C_ and l1_ratio_ as arrays."""
+        names = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        paths, scores = np.moveaxis(self.coefs_paths_, (3, 0, 2, 1), (0, 1, 2, 3)), np.swapaxes(self.scores_, 1, 2)
+        steps = np.swapaxes(self.n_iter_, 1, 2)[None]
+        if self.l1_ratios is None:
+            paths, scores, steps = paths[:, :, :, 0], scores[:, :, 0], steps[..., 0]
+        self.coefs_paths_ = dict(zip(names.tolist(), paths, strict=True))
+        self.scores_ = dict.fromkeys(names.tolist(), scores)
+        self.n_iter_ = steps
+        self.C_, self.l1_ratio_ = np.full(len(names), self.C_), np.full(len(names), self.l1_ratio_)
+
+    def _chosen(self) -> tuple[list[float], list[float], Rule]:
+        """Refuse what we do not honour; return the Cs, the shares of l1 and the rule."""
+        flag("refit", self.refit)
+        flag("use_legacy_attributes", self.use_legacy_attributes)
         hints(
             dual=self.dual, intercept_scaling=self.intercept_scaling, random_state=self.random_state, verbose=self.verbose,
             n_jobs=self.n_jobs,
@@ -168,8 +240,13 @@ class LogisticRegressionCV(LogisticRegression):
                 raise InputError(f"Cs is {self.Cs}; give how many to try, at least 1, or a list of them.")
             Cs = np.logspace(-4.0, 4.0, int(self.Cs)).tolist()
         else:
-            Cs = sorted(numerals("Cs", self.Cs, above=0.0))
-        return Cs, numerals("l1_ratios", self.l1_ratios, most=1.0), rule_named(self.rule)
+            Cs = numerals("Cs", self.Cs, above=0.0, infinite=True)
+        if self.l1_ratios is None and self.penalty == "elasticnet":
+            raise InputError("l1_ratios is None; penalty='elasticnet' needs a list of numbers between 0 and 1.")
+        ratios = [0.0] if self.l1_ratios is None else numerals("l1_ratios", self.l1_ratios, most=1.0)
+        pairs = [penalty_named(self.penalty, 1.0, ratio) for ratio in ratios]
+        none = pairs[0][0] == np.inf
+        return [np.inf] if none else Cs, list(dict.fromkeys(share for _, share in pairs)), rule_named(self.rule)
 
 
 class _Judge(LogisticRegression):
@@ -179,6 +256,12 @@ class _Judge(LogisticRegression):
 
     def hold(self, coef: Array, *, intercept: bool) -> None:
         self._spread(coef, intercept=intercept)
+
+
+def _not_refitted(verdict: Verdict) -> Verdict:
+    """Return the verdict on a mean over folds, which ``refit=False`` asks for: how far it is from the optimum at C_."""
+    words = "The mean over folds of their best coefficients, as refit=False asks; no optimum of all rows."
+    return replace(verdict, sentence=f"{words} {verdict.sentence}", reason="refit=False")
 
 
 def _strengths(Cs: list[float]) -> Strengths:

@@ -49,21 +49,26 @@ def number(
     raise InputError(f"{name} is {value!r}; it must be one {'' if infinite else 'finite '}number {bound}.")
 
 
-def numerals(name: str, value: Any, *, above: float | None = None, most: float = math.inf) -> list[float]:
+def numerals(
+    name: str, value: Any, *, above: float | None = None, most: float = math.inf, infinite: bool = False
+) -> list[float]:
     """Return a parameter that must be a number, or several, each at least 0 or strictly above ``above``.
 
     >>> numerals("alphas", (0.1, 1.0)), numerals("alphas", 2)
     ([0.1, 1.0], [2.0])
     """
     if isinstance(value, Real):
-        return [number(name, value, above=above, most=most)]
+        return [number(name, value, above=above, most=most, infinite=infinite)]
     try:
         values = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} is {value!r}; it must be a list of numbers.") from None
     if values.ndim != 1 or not len(values):
         raise InputError(f"{name} is {value!r}; it must be a list of numbers, at least one.")
-    return [number(name, one, above=above, most=most) for one in values.tolist()]
+    return [
+        number(f"{name}[{place}]", one, above=above, most=most, infinite=infinite)
+        for place, one in enumerate(values.tolist())
+    ]
 
 
 def count(name: str, value: Any) -> int | None:

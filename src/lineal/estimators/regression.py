@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
@@ -11,12 +12,17 @@ from sklearn.base import RegressorMixin
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.penalty_maker import PenaltyMaker
+from lineal.fitting import fitting
+from lineal.fitting.stopping import Fit
 from lineal.ground.arrays import Array
+from lineal.ground.deadline import Deadline, shared
 from lineal.ground.inputs import real
 from lineal.losses import Squared
 from lineal.losses.loss import Loss
 from lineal.model.target import Target
+from lineal.penalties.penalty import Penalty
 from lineal.solvers.solver import Solver
+from lineal.sources.memory import Memory
 
 
 class Regressor(RegressorMixin, Fitted):  # type: ignore[misc]
@@ -78,6 +84,31 @@ class Regressor(RegressorMixin, Fitted):  # type: ignore[misc]
         """Return R^2, the share of y's variance that the predictions explain; where their squares overflow, -inf."""
         with np.errstate(over="ignore", invalid="ignore"):
             return float(super().score(X, y if y is None else real(y, "y"), sample_weight))
+
+
+def per_target(
+    source: Memory, penalties: Sequence[Penalty], *, tol: float, deadline: Deadline | None,
+    solver: Solver | str = "auto", max_iter: int | None = None,
+) -> list[Fit]:  # fmt: skip
+    """Return a least squares fit of every target with a penalty of its own."""
+    block, fits = source.block, []
+    for k, penalty in enumerate(penalties):
+        shift = None if block.offset is None else np.ascontiguousarray(block.offset[:, k : k + 1])
+        target = np.ascontiguousarray(block.y[:, k : k + 1])
+        own = Memory(block.design, target, weight=block.weight, offset=shift, columns=source.columns)
+        fits.append(
+            fitting.fit(
+                own,
+                Squared(1),
+                penalty,
+                solver=solver,
+                tol=tol,
+                max_iter=max_iter,
+                time_limit=shared(deadline, len(penalties) - k),
+                keep=True,
+            )
+        )
+    return fits
 
 
 @lru_cache(maxsize=16)

@@ -6,12 +6,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.api.dialects import strength_of_C
 from lineal.errors import InputError, near
 from lineal.estimators.classification import Classifier, target_of
-from lineal.estimators.fitted import centered_members, model_of
 from lineal.estimators.intake import weights
 from lineal.estimators.labels import Codes
 from lineal.estimators.parameters import count, flag, hints, number, until
@@ -23,7 +21,7 @@ from lineal.ground.arrays import Array
 from lineal.ground.deadline import shared
 from lineal.losses import CrammerSinger, EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
 from lineal.losses.loss import Loss
-from lineal.model.verdict import TOLERANCE, worst
+from lineal.model.verdict import TOLERANCE
 from lineal.sources.memory import Memory
 
 
@@ -104,7 +102,8 @@ class LinearSVC(Classifier):
                 fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most, time_limit=share, keep=True)
             )
         self.classes_ = labels
-        self._gather(fits, labels, tol)
+        self._gather(fits, target_of(labels), target_of(np.array([False, True])), tol)
+        self.n_iter_ = max(len(result.trace) - (result.solver != "dual-ascent") for result in fits)
         self._spread(np.hstack([result.plain for result in fits]), intercept=intercept)
         return self
 
@@ -121,20 +120,6 @@ class LinearSVC(Classifier):
             (loss, (codes == k).astype(np.float64)[:, None], None if offset is None else offset[:, k : k + 1].copy())
             for k in range(outputs)
         ]
-
-    def _gather(self, fits: list[Fit], labels: npt.NDArray[Any], tol: float) -> None:
-        """Note all fits, and the worst of them as the one to judge by."""
-        self.verdicts_ = [result.verdict for result in fits]
-        place = worst(self.verdicts_)
-        self._note(fits[place], target_of(labels), tol)
-        self.models_ = [self.model_]
-        if len(fits) > 1:
-            rest = [target_of(np.array([False, True])) for _ in fits]
-            self.models_ = [model_of(result, target, tol) for result, target in zip(fits, rest, strict=True)]
-            self.model_ = self.models_[place]
-            self.objective_ = sum(result.objective for result in fits)
-            self._centered = centered_members(fits)
-        self.n_iter_ = max(len(result.trace) - (result.solver != "dual-ascent") for result in fits)
 
     def _penalty_maker(self, whole: bool) -> PenaltyMaker:
         """Return the penalty; squared hinge is half of scikit-learn's here, so that C counts twice."""
