@@ -356,5 +356,6 @@ def test_recorded_presentations_are_those_of_the_run():
                 assert line.signs[rival] == -1.0
         assert np.array_equal(w, run.coef)
         assert list(run.ledger.to_frame().columns) == [
-            "epoch", "step", "row_index", "weights", "score", "angle", "correct", "update", "score_after",
+            "epoch", "step", "row_index", "weights", "score", "angle", "correct", "update", "x", "signs",
+            "score_after",
         ]  # fmt: skip

@@ -106,7 +106,7 @@ class Pocket:
             eta, own = block.design.times(together), block.y[:, 0].astype(np.intp)
             weight = block.weights
             for k in range(len(states)):
-                wrong = _wrong(eta[:, k * outputs : (k + 1) * outputs], own, self.tie)
+                wrong = mistaken(eta[:, k * outputs : (k + 1) * outputs], own, self.tie)
                 counts[k] += weight[wrong].sum()
                 self.often[block.start : block.start + block.n_rows] += wrong
         self.counted, self.since = self.counted + len(states), self.since + len(states)
@@ -220,7 +220,7 @@ class _Rows:
         return total
 
 
-def _wrong(eta: Array, own: Index, tie: int) -> Mask:
+def mistaken(eta: Array, own: Index, tie: int) -> Mask:
     """Return which rows are mistaken; what is no number is."""
     wrong = chosen(eta, upward=tie > 0) != own
     if tie == 0 and eta.shape[1] == 1:

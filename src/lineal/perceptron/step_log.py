@@ -79,9 +79,10 @@ class StepLog:
     lines: list[Line] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return columns: epoch, step, row_index (from 0), weights, score, angle, correct, update, score_after.
+        """Return columns: epoch, step, row_index (from 0), weights, score, angle, correct, update, x, signs, score_after.
 
-        Weights, scores and angles of several classes are one list each; an angle is None where there is no direction.
+        Weights, scores, angles and signs of several classes are one list each; an angle is None where there is no direction.
+        The update adds ``signs * x`` to the weights.
         """
         single = not self.lines or self.lines[0].weights.shape[1] == 1
         return {
@@ -93,6 +94,8 @@ class StepLog:
             "angle": [_finite(line.angle, single=single) for line in self.lines],
             "correct": [line.correct for line in self.lines],
             "update": [line.update for line in self.lines],
+            "x": [line.x.tolist() for line in self.lines],
+            "signs": [float(line.signs[0]) if single else line.signs.tolist() for line in self.lines],
             "score_after": [float(line.after[0]) if single else line.after.tolist() for line in self.lines],
         }
 
