@@ -138,3 +138,15 @@ def test_files_of_other_encodings_are_fitted_and_verified(shop: Path, lineal: Li
     assert "is not UTF-8; it is read as" in " ".join(out.split())
     assert "Köln" in lineal("show", "other.lineal", "--json")[1]
     assert lineal("verify", "other.lineal", other)[0] == 0
+
+
+def test_columns_left_out_for_one_reason_share_a_line(folder: Path, lineal: Lineal) -> None:
+    """A picture has hundreds of pixels that are always 0; the page named each on a line of its own."""
+    rows = [f"{k % 7},{k % 5}," + "0," * 30 + f"{k % 11}" for k in range(60)]
+    head = ["x", "z", *(f"pixel{k}" for k in range(30)), "y"]
+    (folder / "pixels.csv").write_text("\n".join([",".join(head), *rows]) + "\n")
+    code, out, err = lineal("fit", "pixels.csv", "--target", "y", "--model", "linear")
+    assert code == 0, err
+    lines = [line for line in out.splitlines() if line.startswith("Dropped")]
+    assert len(lines) == 1
+    assert "pixel0, pixel1, pixel2, pixel3, pixel4 and 25 more: it is 0 in every row" in lines[0]

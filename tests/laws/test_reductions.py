@@ -163,7 +163,7 @@ def test_questions_about_many_classes_have_different_names(tmp_path, monkeypatch
         assert run(words) == 0
         said = " ".join(capsys.readouterr().out.split())
         assert f"{bits} binary models for 16 classes" in said
-        assert "direct softmax has" in said
+        assert "direct softmax, its strength picked, has" in said
         assert len(set(lineal.load("t.lineal").outputs)) == bits
         assert run(["show", "t.lineal"]) == 0
         assert run(["verify", "t.lineal", "t.csv"]) == 0

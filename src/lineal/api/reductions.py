@@ -172,9 +172,10 @@ def _about(scheme: str, words: Code, apart: int, by: str) -> dict[str, Any]:
 def compared(own: float, direct: float, rows: str) -> dict[str, Any]:
     """Return the accuracy of direct softmax on the same rows beside that of the code, and what follows.
 
-    >>> compared(0.52, 0.69, "held-out rows")["sentence"]
-    'direct softmax has 69.0 % of the held-out rows right, this code 52.0 %: the code is the poorer choice here (use direct)'
+    >>> compared(0.52, 0.69, "held-out rows")["sentence"].partition(": ")[0]
+    'direct softmax, its strength picked, has 69.0 % of the held-out rows right, this code 52.0 %'
     """
     better = "the code is the poorer choice here (use direct)" if direct > own else "the code does not lose by it here"
-    sentence = f"direct softmax has {100 * direct:.1f} % of the {rows} right, this code {100 * own:.1f} %: {better}"
+    sentence = f"direct softmax, its strength picked, has {100 * direct:.1f} % of the {rows} right,"
+    sentence += f" this code {100 * own:.1f} %: {better}"
     return {"accuracy": direct, "sentence": sentence}

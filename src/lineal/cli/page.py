@@ -14,6 +14,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from lineal.cli.curve import selection
+from lineal.cli.left_out import dropped
 from lineal.metrics import metric
 from lineal.model.verdict import KINDS
 
@@ -204,7 +205,7 @@ def _data(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     lines.append(("Target", _named(target, target["counts"] or [])))
     roles = data["model"]["roles"]
     lines += [(role.capitalize(), roles[role]) for role in ("weight", "offset") if roles.get(role)]
-    lines += [("Dropped", f"{entry['column']}: {entry['why']}") for entry in about.get("dropped", [])]
+    lines += [("Dropped", sentence) for sentence in dropped(about.get("dropped", []))]
     return lines + [("Note", sentence) for sentence in about.get("notes", [])]
 
 

@@ -103,7 +103,7 @@ def _table(swept: Sweep) -> Table:
     several = len(swept.points[0].validation) > 1
     table = lined(
         swept.over.capitalize(),
-        "Columns",
+        "Coefficients",
         "Training",
         "Validation",
         *(["Std. error"] if several else []),
