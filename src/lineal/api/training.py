@@ -254,6 +254,7 @@ def _model(dataset: Dataset, request: Request, estimated: Estimate, tol: float, 
         "selection": None if estimated.choice is None else estimated.choice.to_dict(),
         "baseline_score": _plain(estimated.level),
         **(_measured(dataset, _score(dataset, loss, fitted), estimated.level, variance) if measured else {}),
+        **({"mean": [float(value) for value in moments.mean]} if measured and variance is not None else {}),
         **estimated.report,
     }
     if estimated.penalty_factors is not None:

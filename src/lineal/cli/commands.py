@@ -232,6 +232,20 @@ def path() -> None:
     help="Add the standard deviation of the prediction and an interval that covers the target with this probability, such "
     "as 0.95: model bayes, or least squares without a penalty.",
 )
+@click.option("--keep", metavar="COL,...|all", help="Put these columns of DATA before the predictions, or all of them.")
+@click.option(
+    "--explain",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Add the N columns that move the score of the row most, against the mean of the training rows, and by how much.",
+)
+@click.option(
+    "--on-error",
+    type=click.Choice(["stop", "blank", "skip"]),
+    default="stop",
+    show_default=True,
+    help="A row with a cell that cannot be read: an error, a row of blanks, or no row.",
+)
 @deciding
 @beside
 @reading

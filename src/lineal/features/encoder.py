@@ -75,6 +75,19 @@ class Encoder:
         return ((INTERCEPT,) if self.intercept else ()) + design_columns(self.terms)
 
     @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """For each design column the columns of the table behind it; for a word of a text the word.
+
+        >>> Encoder(True, (terms.Number("age", 41.5, True),)).groups
+        ('(intercept)', 'age', 'age')
+        """
+        names = [INTERCEPT] if self.intercept else []
+        for term in self.terms:
+            words = isinstance(term, SparseTerm)
+            names += term.columns if words else [":".join(dict.fromkeys(term.inputs))] * len(term.columns)
+        return tuple(names)
+
+    @cached_property
     def plain(self) -> tuple[Numeric, ...]:
         """The terms that are columns of numbers."""
         return tuple(term for term in self.terms if isinstance(term, Numeric))

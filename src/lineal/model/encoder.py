@@ -17,6 +17,10 @@ class Encoder(Protocol):
         """Names of the design's columns."""
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        """For each design column the columns of the table behind it; for a word of a text the word."""
+
+    @property
     def powers(self) -> Powers | None:
         """How polynomials are spelled on powers; None if there are none."""
 

@@ -23,6 +23,7 @@ from lineal.metrics.labels import LabelScore
 from lineal.metrics.scoring import Score
 from lineal.model.display import page
 from lineal.model.encoder import Encoder
+from lineal.model.explained import Explained, largest
 from lineal.model.feature_map import FeatureMap
 from lineal.model.powers import Powers
 from lineal.model.target import Target
@@ -191,6 +192,36 @@ class Model(Uncertainty):
             raise InputError(f"{self.loss.name} loss gives no probabilities, only scores and classes; use predict.")
         means = self.means(data, offset)
         return np.column_stack([1.0 - means[:, 0], means[:, 0]]) if means.shape[1] == 1 else means
+
+    def explain(self, data: object, wanted: int = 3) -> Explained:
+        """Return for every row the columns that move its score most, against the mean of the training rows.
+
+        A column moves the score by ``sum_j (x_j - mean_j) b_j`` over its design columns; all columns together by the score
+        less that of the mean row. Of several classes it is the score of the class that is predicted, less the mean of all.
+
+        >>> import lineal
+        >>> model = lineal.fit({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 0.0, 1.0], "y": [1.0, 2.0, 4.0, 7.0]}, "y",
+        ...                    model="linear")
+        >>> why = model.explain({"a": [3.0], "b": [1.0]}, 2)
+        >>> why.names.tolist(), why.moves.round(6).tolist()
+        ([['a', 'b']], [[3.0, 0.5]])
+        """
+        mean = self.report.get("mean")
+        if mean is None or self.encoder is None or self.feature_map is not None:
+            raise InputError(
+                "there are no contributions of columns to explain: that takes one model of weighted columns, fitted to a table."
+            )
+        if wanted < 1:
+            raise InputError(f"{wanted} contributions cannot be shown; ask for one at least.")
+        design = self.design(data)
+        chosen = np.zeros(design.shape[0], int)
+        if self.coef.shape[1] > 1:
+            if self.target.kind != "classes":
+                raise InputError(
+                    "this model predicts several numbers, each with contributions of its own; fit one of them."
+                )
+            chosen = np.asarray(self.loss.decide(self.scores(data)), int)
+        return largest(design, self.coef, np.asarray(mean, float), self.encoder.groups, wanted, chosen)
 
     def rule(self, threshold: float | None = None, costs: Costs | None = None) -> Rule:
         """Return how this model's probabilities become decisions; refused in words where it has none."""
