@@ -144,3 +144,21 @@ def test_steps_do_not_grow_with_offsets(size: float, classes: int) -> None:
     assert claim.verdict.kind == "optimal", claim.verdict.sentence
     assert refuted(of_claims(case, [claim])) == [], case.code
     assert len(lineal.LogisticRegression(**case.params).fit(x, y, offset=offset).trace_) <= 60
+
+
+@pytest.mark.parametrize("alpha", [1.0, 100.0, 1e4])
+@pytest.mark.parametrize("far", [1e6, 1e9])
+def test_a_gap_of_huber_with_scale_counts_as_nothing_only_beside_what_there_is_to_gain(
+    alpha: float, far: float
+) -> None:
+    """Up to 64 last digits of the objective it did whatever there was to gain, and the sentence blamed the scores."""
+    draw = np.random.default_rng(8)
+    x = draw.normal(size=(18, 5))
+    y = far + x @ np.arange(5.0) + draw.normal(size=18)
+    model = lineal.HuberRegressor(alpha=alpha, fit_intercept=False).fit(x, y)
+    verdict = model.verdict_
+    gain = verdict.evidence["null_objective"] - verdict.evidence["lower_bound"]
+    if verdict.kind == "optimal":
+        assert verdict.gap <= 1e-6 * gain or gain <= 256 * np.finfo(float).eps * verdict.evidence["null_objective"]
+    else:
+        assert "the columns gain at most" in verdict.reason

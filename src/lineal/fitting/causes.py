@@ -26,7 +26,7 @@ NEAR_SHARE = 1e-6
 THRESHOLD_SHARE = 1e-6
 """Scores that are rounded by more than this share of a threshold hide what a fit may leave to gain, 1e-6 of it."""
 
-GAIN_SHARE = 1e-8
+GAIN_SHARE = 2e-8
 """Where no more than this share of the loss is to gain, the millionth part of that is next to its last digit."""
 
 OFFSET_SPREAD = 50.0
@@ -119,7 +119,15 @@ def _scales(problem: Problem) -> str:
 def _gain(problem: Problem, coef: Array, gap: float | None) -> str:
     """Say it where the columns have next to nothing to gain over the null fit."""
     baseline = baseline_fit(problem).value
-    gain = math.inf if gap is None else baseline - problem.evaluate(coef).value + gap
+    return little_to_gain(math.inf if gap is None else baseline - problem.evaluate(coef).value + gap, baseline)
+
+
+def little_to_gain(gain: float, baseline: float) -> str:
+    """Say it of a gain that is next to nothing beside the null loss.
+
+    >>> little_to_gain(1e-4, 1e9), little_to_gain(1.0, 2.0)
+    ('the columns gain at most 0.0001 over a null loss of 1e+09', '')
+    """
     if not gain <= GAIN_SHARE * abs(baseline):
         return ""
     return f"the columns gain at most {gain:.2g} over a null loss of {baseline:.2g}"

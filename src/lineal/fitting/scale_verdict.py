@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from lineal.certify.wording import percent
-from lineal.fitting.causes import ROUNDING, explained
+from lineal.fitting.causes import ROUNDING, explained, little_to_gain
 from lineal.fitting.stopping import Fit
 from lineal.ground.records import dataclass
-from lineal.model.verdict import Verdict
+from lineal.model.verdict import TOLERANCE, Verdict
+from lineal.problem.problem import EPS
 
 
 @dataclass(frozen=True)
@@ -57,12 +56,13 @@ def verdict(trial: Trial, gap: float | None, baseline: float, tol: float, stoppe
         return Verdict("budget", f"Stopped without a proof: {reason}.", None, None, evidence, reason)
     evidence["lower_bound"] = trial.value - gap
     gain = baseline - (trial.value - gap)
-    tiny = 64 * np.finfo(float).eps * abs(baseline)
+    tiny = 64 * EPS * abs(baseline)
     relative = gap / gain if gain > 0.0 else math.inf
-    if gap <= tiny:
+    # what doubles cannot see counts as zero, up to a share of what there is to gain, or where that cannot be seen either
+    if gap <= tiny and (gap <= TOLERANCE * gain or gain <= 4.0 * tiny):
         relative = 0.0
     if relative > tol:
-        reason = stopped or inner.reason or explained(trial.fit.problem, trial.fit.coef, ROUNDING)
+        reason = stopped or inner.reason or _reason(trial, gain, baseline)
         sentence = f"Not optimal yet: {reason}. The loss could still fall by up to {percent(relative)} (gap {gap:.2g})."
         return Verdict("budget", sentence, gap, relative, evidence, reason)
     kind = inner.kind if inner.kind in ("optimal", "not_unique") else "optimal"
@@ -71,3 +71,10 @@ def verdict(trial: Trial, gap: float | None, baseline: float, tol: float, stoppe
         f"by more than {percent(relative)} (gap {gap:.2g}, proven)."
     )
     return Verdict(kind, sentence, gap, relative, evidence)
+
+
+def _reason(trial: Trial, gain: float, baseline: float) -> str:
+    """Return why doubles show no better fit."""
+    if little := little_to_gain(gain, baseline):
+        return f"{ROUNDING}; {little}"
+    return explained(trial.fit.problem, trial.fit.coef, ROUNDING)
