@@ -265,3 +265,28 @@ def test_a_path_of_columns_far_from_zero_keeps_a_center(loss: str, far: float) -
     outcomes = several.ask(case)
     assert {outcome.kind for outcome in outcomes} == {"optimal", "walked"}
     assert refuted(outcomes) == [], case.code
+
+
+@pytest.mark.parametrize("door", ["LassoCV", "ElasticNetCV", "RidgeCV", "LogisticRegressionCV"])
+@pytest.mark.parametrize("far", [1e12, 4e15])
+def test_choices_of_a_strength_keep_a_center(door: str, far: float) -> None:
+    """Refit and trials had too few digits in coefficients of columns far from zero, and ended in ``budget``."""
+    draw = np.random.default_rng(12)
+    x = np.column_stack([far + draw.permutation(24), draw.normal(size=24)])
+    y = (x[:, 0] - far) / 4.0 + x[:, 1] + draw.normal(size=24)
+    folds = [
+        (np.arange(0, 24, 2).tolist(), np.arange(1, 24, 2).tolist()),
+        (np.arange(1, 24, 2).tolist(), np.arange(0, 24, 2).tolist()),
+    ]
+    params = {"Cs": [0.01, 1.0], "l1_ratios": (0.0,)} if door == "LogisticRegressionCV" else {"alphas": [0.3, 0.01]}
+    params |= {"l1_ratio": 0.5} if door == "ElasticNetCV" else {}
+    y = (y > np.median(y)).astype(int) if door == "LogisticRegressionCV" else y
+    case = Case(door, {**params, "cv": folds}, x, y)
+    outcomes = chosen.ask(case)
+    assert outcomes[0].kind == "optimal", outcomes[0].sentence
+    if door != "LogisticRegressionCV":  # whose coefficients of every trial are there to be read
+        assert {outcome.kind for outcome in outcomes} == {"optimal", "chosen"}
+    assert refuted(outcomes) == [], case.code
+    near = getattr(lineal, door)(**case.params).fit(x - np.array([far, 0.0]), y)
+    there = getattr(lineal, door)(**case.params).fit(x, y)
+    np.testing.assert_allclose(there.predict(x), near.predict(x - np.array([far, 0.0])), rtol=1e-5)

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from lineal.designs.center import scores
 from lineal.errors import InputError
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, hints, number, numerals, until
@@ -92,7 +93,7 @@ class ElasticNetCV(Routed, Regressor):
         strengths = [_given(alphas.tolist()) for alphas in grids]
         tried = trials(
             source, Squared(1), list(zip(families, strengths, strict=True)), seen,
-            tol=tol, max_iter=most, deadline=on_trial(deadline),
+            tol=tol, max_iter=most, deadline=on_trial(deadline), keep=True,
         )  # fmt: skip
         errors = [_errors(source, outcomes, held) for outcomes in tried]
         best, place = pick_of(errors, rule)
@@ -100,10 +101,10 @@ class ElasticNetCV(Routed, Regressor):
         self._report(grids, errors, [outcomes.verdicts for outcomes in tried])
         final = penalty_maker(_given(self.alpha_), self.l1_ratio_, positive=bool(self.positive))
         result = fitting.fit(
-            source, Squared(1), final(0.0, penalty_factors), tol=tol, max_iter=most, time_limit=deadline
+            source, Squared(1), final(0.0, penalty_factors), tol=tol, max_iter=most, time_limit=deadline, keep=True
         )
         self._note(result, target_of(None), tol)
-        self._spread(result.coef, intercept=intercept)
+        self._spread(result.plain, intercept=intercept)
         self.n_iter_, self.dual_gap_ = self._steps, result.verdict.gap
         return self
 
@@ -206,7 +207,8 @@ def _errors(source: Memory, outcomes: Trials, held: list[Index]) -> Array:
     block = source.block
     errors = np.full((outcomes.coef.shape[1], len(held)), np.nan)
     for k, rows in enumerate(held if outcomes.reached else ()):
-        eta = block.design.times(np.ascontiguousarray(outcomes.coef[k, : outcomes.reached, :, 0].T))[rows]
+        coef = np.ascontiguousarray(outcomes.coef[k, : outcomes.reached, :, 0].T)
+        eta = scores(block.design, coef, outcomes.centers[k])[rows]
         weight = None if block.weight is None else block.weight[rows]
         errors[: outcomes.reached, k] = np.average((eta - block.y[rows]) ** 2, axis=0, weights=weight)
     return errors

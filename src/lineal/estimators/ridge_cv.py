@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 
 from lineal.api.dialects import strength_of_alpha
+from lineal.designs.center import scores
 from lineal.errors import InputError
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import features_and_target, numbers, weights
@@ -150,13 +151,13 @@ class RidgeSearch(Routed, Fitted):
         weight, loss = source.block.weight, Squared(source.block.y.shape[1])
         seen, held = folds
         family = Ridge(1.0, penalty_factors), partial(_strengths, alphas)
-        (outcomes,) = trials(source, loss, [family], seen, tol=tol, deadline=on_trial(deadline))
+        (outcomes,) = trials(source, loss, [family], seen, tol=tol, deadline=on_trial(deadline), keep=True)
         self.verdicts_ = outcomes.verdicts
         scorer = scorer_named(self._scoring_of_folds if self.scoring is None else self.scoring, routing)
         losses = np.full((len(alphas), len(held)), np.nan)
         for k, rows in enumerate(held):
             for j in range(outcomes.reached):
-                guess = source.block.design.times(outcomes.coef[k, j])[rows]
+                guess = scores(source.block.design, outcomes.coef[k, j], outcomes.centers[k])[rows]
                 share = None if weight is None else weight[rows]
                 losses[j, k] = -self._score(scorer.of(rows), guess, y[rows], share)
         return _Tried(losses, None)

@@ -44,12 +44,14 @@ class Trials:
     """What the folds found: coefficients ``(folds, points, columns, outputs)``, verdicts and steps ``(folds, points)``.
 
     ``reached`` is how many of the points, the strongest, every fold had time for; the others are not to be compared.
+    ``centers`` is what each fold took off its columns first, mostly None.
     """
 
     coef: Array = field(repr=False)
     verdicts: list[list[Verdict]] = field(repr=False)
     steps: npt.NDArray[np.int32] = field(repr=False)
     reached: int
+    centers: list[Array | None] = field(repr=False)
 
 
 def trials(
@@ -62,14 +64,15 @@ def trials(
     tol: float = TOLERANCE,
     max_iter: int | None = None,
     deadline: Deadline | None = None,
+    keep: bool = False,
 ) -> list[Trials]:
     """Fit penalties at their strengths to every fold: ``seen`` are the rows a fold is fitted to, twice there counting twice.
 
     Each fit starts where the one before ended, and the folds share the rows, of which those that are not seen have
     weight zero. Where one call solves a whole path, steps are not counted and stay zero. Penalties and folds share the time
-    until the deadline.
+    until the deadline. ``keep`` says that the caller asks for scores alone, so that a fold may keep a center.
     """
-    given, tried = (solver, tol, max_iter), list[Trials]()
+    given, tried = (solver, tol, max_iter, keep), list[Trials]()
     for penalty, strengths in families:
         share = shared(deadline, len(families) - len(tried))
         tried.append(_trials(source, loss, penalty, strengths, seen, given, share))
@@ -78,12 +81,12 @@ def trials(
 
 def _trials(
     source: Memory, loss: Loss, penalty: Penalty, strengths: Strengths, seen: Sequence[Index],
-    given: tuple[Solver | str, float, int | None], deadline: Deadline | None,
+    given: tuple[Solver | str, float, int | None, bool], deadline: Deadline | None,
 ) -> Trials:  # fmt: skip
     """Return the trials of one penalty."""
     block = source.block
     weight = block.weights
-    folds: list[tuple[Sequence[Point], int]] = []
+    folds: list[tuple[Sequence[Point], int, Array | None]] = []
     for rows in seen:
         part = weight * np.bincount(rows, minlength=block.n_rows)
         fold = Memory(block.design, block.y, part, block.offset, source.columns)
@@ -92,30 +95,40 @@ def _trials(
         work = partial(_fold, fold, loss, penalty, grid, *given, share)
         folds.append(in_time(share, work, partial(_nothing, grid, (block.design.shape[1], loss.outputs))))
     return Trials(
-        np.stack([[point.coef for point in points] for points, _ in folds]),
-        [[point.verdict for point in points] for points, _ in folds],
-        np.array([[point.steps for point in points] for points, _ in folds], dtype=np.int32),
-        min((reached for _, reached in folds), default=0),
+        np.stack([[point.coef for point in points] for points, _, _ in folds]),
+        [[point.verdict for point in points] for points, _, _ in folds],
+        np.array([[point.steps for point in points] for points, _, _ in folds], dtype=np.int32),
+        min((reached for _, reached, _ in folds), default=0),
+        [center for _, _, center in folds],
     )
 
 
 def _fold(
     fold: Memory, loss: Loss, penalty: Penalty, grid: Sequence[float], solver: Solver | str, tol: float, max_iter: int | None,
-    deadline: Deadline | None,
-) -> tuple[Sequence[Point], int]:  # fmt: skip
-    """Return the points of one fold, and how many of them there was time for."""
+    keep: bool, deadline: Deadline | None,
+) -> tuple[Sequence[Point], int, Array | None]:  # fmt: skip
+    """Return the points of one fold, how many of them there was time for, and the center it took off."""
     moments = survey(fold, loss)
     walked = path(
-        fold, loss, penalty, grid, solver=solver, tol=tol, max_iter=max_iter, time_limit=deadline, moments=moments
+        fold,
+        loss,
+        penalty,
+        grid,
+        solver=solver,
+        tol=tol,
+        max_iter=max_iter,
+        time_limit=deadline,
+        moments=moments,
+        keep=keep,
     )
-    return walked.points, walked.reached
+    return walked.points, walked.reached, walked.center
 
 
-def _nothing(grid: Sequence[float], shape: tuple[int, int]) -> tuple[Sequence[Point], int]:
+def _nothing(grid: Sequence[float], shape: tuple[int, int]) -> tuple[Sequence[Point], int, None]:
     """Return the points of a fold that there was no time for."""
     reason = f"{LATE}; nothing was fitted to this fold"
     late = Verdict("budget", f"Stopped without a proof: {reason}.", None, None, {}, reason)
-    return [Point(strength, np.zeros(shape), math.nan, late) for strength in grid], 0
+    return [Point(strength, np.zeros(shape), math.nan, late) for strength in grid], 0, None
 
 
 def pick(losses: Array, weight: Array | None = None, rule: Rule = "best") -> int:
