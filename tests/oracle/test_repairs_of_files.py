@@ -220,3 +220,15 @@ def test_the_variance_of_residuals_that_are_rounding(seed: int) -> None:
     x = draw.integers(-6, 7, size=(6, 5)) + np.array([0.0, 0.0, 1e9, 0.0, 0.0])
     columns = named(x, draw.normal(size=6), w=draw.integers(2, 6, size=6).astype(float))
     assert_honest(columns, {"model": "linear", "penalty": "none"})
+
+
+def test_a_dual_point_on_equations_that_differ_in_their_last_digits_is_found() -> None:
+    """Interior rows hold one number in two columns and 4e15 to 4e15 + 6 in the third: in floats that is one equation."""
+    low, high = -0.8203979677492912, -0.3274691969913925
+    x = np.column_stack(
+        [np.where(np.isin(np.arange(8), (2, 3, 7)), low, high)] * 2 + [4e15 + np.array([1, 5, 3, 4, 6, 2, 0, 7])]
+    )
+    x[:, 1] *= -1.0397
+    y = [0.0, 0.0, -0.3601265491616649, -0.727932213190677, 0.0, 1.6517800506023543, 0.0, 0.0]
+    given = {"model": "quantile:0.2", "penalty": "none", "bounds": {"x1": (0.0, None)}, "intercept": False}
+    assert_honest(named(x, y, w=[2.0, 4.0, 2.0, 3.0, 4.0, 1.0, 3.0, 1.0]), given)

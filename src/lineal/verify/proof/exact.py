@@ -11,6 +11,7 @@ must hold as they are; the solution must be in the domain. Nothing is rounded bu
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from lineal.verify.losses.dual import Dual
 from lineal.verify.losses.simplex import Mixed
 from lineal.verify.problem.dependence import NotProvenError
 from lineal.verify.problem.formulas import Point
+
+MAX_STEPS: Final = 200_000
+"""Products of integers up to which unknowns are chosen in integers where floats choose too few."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +70,19 @@ def _near(point: Point, dual: Boxed | Mixed, free: Mask, cut: float) -> Dual | N
         if not np.max(np.abs(step)) < 0.9:
             return None
         dual = _moved(dual, moves, step * moves.room)
-    moves = moves.only(_independent(scaled))
     theta, low, high, one = _integers(dual)
     weights = whole(s[None])[0]
     exact = whole(problem.x.T)[columns] * weights
     right = -np.array([exact[e] @ theta[:, k] for e, k in enumerate(outputs.tolist())], dtype=object)
-    solution = _solved(moves.signs(outputs).astype(int).astype(object) * exact[:, moves.row], right)
+    every = moves.signs(outputs).astype(int).astype(object) * exact[:, moves.row]
+    chosen = _independent(scaled)
+    solution = _solved(every[:, chosen], right)
+    if solution is None and every.size * len(every) <= MAX_STEPS:
+        chosen = _spanning(every, moves.room)
+        solution = _solved(every[:, chosen], right)
     if solution is None:
         return None
+    moves = moves.only(chosen)
     delta, common = solution
     theta = theta * common
     np.add.at(theta, (moves.row, moves.up), delta)
@@ -130,6 +139,21 @@ def _independent(matrix: Array) -> Index:
         left -= np.outer(unit, unit @ left)
         left -= np.outer(unit, unit @ left)
         left[:, chosen] = 0.0
+    return np.array(chosen, dtype=np.intp)
+
+
+def _spanning(matrix: Whole, room: Array) -> Index:
+    """Return columns that span all, by pivoting in integers: equations far from zero may differ in their last digits alone."""
+    left, before, chosen = matrix, 1, []
+    for _ in range(len(matrix)):
+        line, left = left[0], left[1:]
+        largest = max(map(abs, line.tolist()), default=0)
+        if largest == 0:
+            continue
+        pivot = int(np.argmax([abs(value) / largest * free for value, free in zip(line.tolist(), room, strict=True)]))
+        left = (left * line[pivot] - left[:, [pivot]] * line) // before
+        before = line[pivot]
+        chosen.append(pivot)
     return np.array(chosen, dtype=np.intp)
 
 
