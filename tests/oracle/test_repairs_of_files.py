@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -232,3 +233,17 @@ def test_a_dual_point_on_equations_that_differ_in_their_last_digits_is_found() -
     y = [0.0, 0.0, -0.3601265491616649, -0.727932213190677, 0.0, 1.6517800506023543, 0.0, 0.0]
     given = {"model": "quantile:0.2", "penalty": "none", "bounds": {"x1": (0.0, None)}, "intercept": False}
     assert_honest(named(x, y, w=[2.0, 4.0, 2.0, 3.0, 4.0, 1.0, 3.0, 1.0]), given)
+
+
+@pytest.mark.parametrize("labels", [[1, 2, 3], [1.0, 2.0, 3.0], ["a", "b", "c"], [2, 0, 1]])
+def test_coefficients_at_infinity_are_called_by_their_class(labels: list[Any], tmp_path: Path) -> None:
+    """Estimators counted classes from 0: "x0 / 1" was that of class 2 where classes are called 1, 2 and 3."""
+    x = np.arange(12.0)[:, None]
+    y = np.array(labels)[np.arange(12) // 4]
+    model = lineal.LogisticRegression(C=np.inf).fit(x, y)
+    evidence = model.verdict_.evidence
+    assert f"x0 / {labels[2]}" in evidence["plus"]
+    assert f"x0 / {labels[0]}" in evidence["minus"]
+    (tmp_path / "t.csv").write_text("x0,y\n" + "".join(f"{row[0]},{label}\n" for row, label in zip(x, y, strict=True)))
+    model.model_.save(tmp_path / "m.lineal")
+    assert checked.refusal(tmp_path / "m.lineal", tmp_path / "t.csv") is None

@@ -55,7 +55,6 @@ def prepare(
         )
     loss, report = _loss(request.model, dataset, deadline)
     moments = beforehand(first, lambda: survey(dataset.train, loss))
-    labels = None if dataset.target.classes is None else [str(label) for label in dataset.target.classes]
     columns = tuple(dataset.train.columns)
     limits = read_bounds(request.bounds, columns)
     raw = request.penalize.raw(columns, dataset.encoder)
@@ -66,7 +65,7 @@ def prepare(
     if intercept:
         raw |= _constant(variance, moments)
     units = Units(variance, raw, intercept, texts, free=request.penalize == Penalize())
-    return Ready(loss, moments, units, limits, labels, report)
+    return Ready(loss, moments, units, limits, dataset.target.spelled, report)
 
 
 def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
@@ -131,9 +130,9 @@ def _mapped(dataset: Dataset, result: MapFit, loss: Loss, report: Mapping[str, A
     """Return the fit of a method with what a model says of its rows."""
     moments = survey(dataset.train, loss)
     level, _ = _level(dataset.train, loss, moments)
-    variance, labels = _variance(dataset.train, moments), dataset.target.classes
+    variance = _variance(dataset.train, moments)
     units = Units(variance, np.zeros(len(variance), np.bool_), dataset.train.columns[:1] == ("(intercept)",), {})
-    words = None if labels is None else [str(label) for label in labels]
+    words = dataset.target.spelled
     return Estimate(result, Ready(loss, moments, units, None, words, report), "none", level, report=report)
 
 

@@ -155,8 +155,9 @@ class Fitted(Displayed):
         if closed is None:
             problem = fitting.pose(source, loss, cost, solver, deadline=deadline)
             result = fitting.solve(
-                problem, solver=solver, start=start, tol=tol, max_iter=max_iter, time_limit=deadline, keep=True
-            )
+                problem, solver=solver, start=start, tol=tol, max_iter=max_iter, time_limit=deadline, keep=True,
+                labels=target.spelled,
+            )  # fmt: skip
             self._note(result, target, tol)
             return result.plain
         for name in (*DERIVED_ATTRIBUTES, "_centered"):

@@ -134,6 +134,7 @@ class LogisticRegressionCV(Routed, LogisticRegression):
         start = self._choose(rule, intercept=intercept)
         final = penalty_maker(lambda total: strength_of_C(self.C_, total), self.l1_ratio_)
         penalty = final(float(len(codes) if weight is None else weight.sum()), penalty_factors)
+        target = target_of(labels)
         result = fitting.fit(
             source,
             loss,
@@ -143,9 +144,11 @@ class LogisticRegressionCV(Routed, LogisticRegression):
             tol=tol,
             max_iter=most if self.refit else 0,
             time_limit=deadline,
+            labels=target.spelled,
+            keep=bool(self.refit),
         )
-        self._note(result, target_of(labels), tol)
-        self._spread(result.coef, intercept=intercept)
+        self._note(result, target, tol)
+        self._spread(result.plain, intercept=intercept)
         if not self.refit:
             self.verdict_ = _not_refitted(result.verdict)
             self.model_ = replace(self.model_, verdict=self.verdict_)

@@ -29,6 +29,15 @@ class Target:
         """What predictions are told apart by: classes, or labels; None for numbers."""
         return self.names if self.kind == "labels" else self.classes
 
+    @property
+    def spelled(self) -> list[str] | None:
+        """What sentences call the classes; None for numbers.
+
+        >>> Target("cultivar", "classes", classes=(1, 2, 3)).spelled
+        ['1', '2', '3']
+        """
+        return None if self.classes is None else [str(label) for label in self.classes]
+
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""
         return {

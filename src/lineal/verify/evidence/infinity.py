@@ -96,8 +96,10 @@ def _exact(claims: Claims, named: object) -> Whole:
         raise ModelFileError("it must name coefficients")
     values = dict(zip(named, integers(list(named.values()), "direction"), strict=True))
     everything = np.ones((len(claims.columns), claims.outputs), dtype=bool)
+    # classes may be called 1 and 2: which spelling is meant is seen where all coefficients are listed
+    listed = {name for group in ("plus", "minus", "finite") for name in claims.evidence.get(group) or ()}
     for labels in _names(claims, everything):
-        if set(values) <= set(labels):
+        if set(values) <= set(labels) == listed:
             entries = np.array([values.get(label, 0) for label in labels], dtype=object)
             return np.asarray(entries.reshape(everything.shape))
     raise ModelFileError("a coefficient is named that the model does not have")
@@ -118,5 +120,6 @@ def _names(claims: Claims, chosen: npt.NDArray[np.bool_]) -> list[list[str]]:
     if claims.outputs == 1:
         return [[name for name, taken in zip(claims.columns, chosen[:, 0], strict=True) if taken]]
     places = list(zip(*np.nonzero(chosen), strict=True))
-    spellings = [[str(k) for k in range(claims.outputs)], [cells.text(label) for label in claims.classes or ()]]
+    classes = claims.classes or ()
+    spellings = [[str(k) for k in range(claims.outputs)], [cells.text(c) for c in classes], [str(c) for c in classes]]
     return [[f"{claims.columns[j]} / {labels[k]}" for j, k in places] for labels in spellings]
