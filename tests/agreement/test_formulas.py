@@ -56,6 +56,13 @@ PAIRS = [
     ("age:poly(dose, 2)", "age:dose + age:I(dose**2)"),
     ("job:poly(dose, 2) + job", "job:dose + job:I(dose**2) + job"),
     ("1", "1"),
+    ("age/job", "age/job"),
+    ("job/age", "job/age"),
+    ("(age + job)/sex", "(age + job)/sex"),
+    ("sex + age %in% sex", "sex + age:sex"),
+    ("factor(kids) + I(age^2) + I(dose > 2)", "C(kids) + I(age**2) + I(1.0 * (dose > 2))"),
+    ("I(1/dose):job + log(2*dose + 1)", "I(1/dose):job + np.log(2*dose + 1)"),
+    ("poly(I(age/10 - 4), 2) + I((age - 40)^3)", "I(age/10 - 4) + I((age/10 - 4)**2) + I((age - 40)**3)"),
 ]
 
 

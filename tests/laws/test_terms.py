@@ -38,7 +38,7 @@ def dense(term, cells):
 
 def test_no_two_terms_share_a_kind_or_a_name_in_formulas():
     assert len({term.kind for term in terms.ALL}) == len(terms.ALL)
-    assert len(terms.called()) == sum(bool(term.usage) for term in terms.ALL)
+    assert len(terms.called()) == sum(1 + len(term.also) for term in terms.ALL if term.usage)
 
 
 @EVERY
@@ -113,6 +113,29 @@ def test_the_twin_agrees(kind):
     assert twins.learned(data, columns) is None
     assert [kind for _, kind in twins.inputs(data)] == ["t" if text else "n" for text in term.as_text]
     np.testing.assert_allclose(np.array(twins.values(data, columns)).T, dense(term, cells), rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("I(x^2)", lambda x: x * x),
+        ("I(x^-1)", lambda x: 1 / x),
+        ("I(((x - 3)*-2) + 0.5)", lambda x: (x - 3) * -2 + 0.5),
+        ("I(1/(x + 1))", lambda x: 1 / (x + 1)),
+        ("I(2 - (x/1e-09))", lambda x: 2 - x / 1e-9),
+        ("log(I(x >= 2) + 1)", lambda x: np.log((x >= 2) + 1)),
+        ("I(sqrt(x) < 2)", lambda x: np.sqrt(x) < 2),
+    ],
+)
+def test_arithmetic_and_its_twin(words, value):
+    x, cells = np.array([1.0, 2.0, 4.0, 2.5]), ["1", "2", "4", "2.5"]
+    ((factor,),) = Formula.read(words).products
+    term = Curve("x", factor.functions, 2.5, False)
+    assert Formula.read(term.spelled).products == ((factor,),)
+    assert terms.read(json.loads(json.dumps(term.to_dict()))) == term
+    np.testing.assert_allclose(dense(term, (cells,))[:, 0], value(x), rtol=1e-14)
+    assert twins.names(term.to_dict()) == list(term.columns)
+    np.testing.assert_array_equal(twins.values(term.to_dict(), {"x": cells})[0], dense(term, (cells,))[:, 0])
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,14 @@ def written(text: str) -> list[str]:
         ("y ~ a - 1 + 1", ["a"], True),
         ("y ~ a - 0", ["a"], True),
         ("y ~ 1", [], True),
+        ("y ~ a/b", ["a", "a:b"], True),
+        ("y ~ (a + b)/c", ["a", "b", "a:b:c"], True),
+        ("y ~ a/(b + c)", ["a", "a:b", "a:c"], True),
+        ("y ~ a + b %in% a", ["a", "b:a"], True),
+        ("y ~ I(x^2) + I(2*(x + 1)**2) + I(1/x)", ["I(x^2)", "I(((x + 1)^2)*2)", "I(1/x)"], True),
+        ("y ~ I(-x + 3) + I(x - 1 + 3) + I(x/1e-3)", ["I((x*-1) + 3)", "I((x - 1) + 3)", "I(x/0.001)"], True),
+        ("y ~ log(x + 1) + sqrt(I(x > 2 + 1))", ["log(x + 1)", "sqrt(x > 3)"], True),
+        ("y ~ I(3 < x) + I(2 - 3*x) + I(x) + x", ["I(x > 3)", "I(2 - (x*3))", "x"], True),
         ("y ~ log(x) + sqrt(abs(x))", ["log(x)", "sqrt(abs(x))"], True),
         ("y ~ `a b` + über + x.1", ["a b", "über", "x.1"], True),
         ("y ~ .", ["."], True),
@@ -48,6 +56,16 @@ def test_every_part_of_a_call_is_kept():
     assert formula.columns == ("job", "dose", "t", "zip")
 
 
+def test_names_of_r_mean_the_same():
+    formula = Formula.read("cbind(won, lost) ~ factor(job) + ns(t, df=5) + poly(x, degree=3)")
+    assert formula.targets == ("won", "lost")
+    assert formula.products == (
+        (Factor("job", (), "C"),),
+        (Factor("t", (), "spline", 5),),
+        (Factor("x", (), "poly", 3),),
+    )
+
+
 def test_targets_and_columns_left_out_of_the_dot():
     assert Formula.read("a + b ~ x").targets == ("a", "b")
     assert Formula.read("x").targets == Formula.read("~ x").targets == ()
@@ -64,10 +82,19 @@ def test_targets_and_columns_left_out_of_the_dot():
         ("y ~ a b", "'b' was not expected", 6),
         ("y ~ a | b", "'|' has no meaning", 6),
         ("y ~ (a", "a ')' is missing", 6),
+        ("y ~ (1 | a)", "write C(group)", 7),
+        ("y ~ s(x)", "a smooth curve is written spline", 4),
+        ("y ~ relevel(x, ref='a')", "write C(x, ref='level')", 4),
+        ("y ~ I(a + b)", "arithmetic is with one column", 8),
+        ("y ~ I(2)", "this is a number", 6),
+        ("y ~ I(x / (1/0))", "cannot be worked out", 12),
+        ("y ~ I(2^x)", "is written exp", 7),
+        ("y ~ I(poly(x, 2) + 1)", "makes several columns", 17),
+        ("cbind(a, b ~ x", "two counts are written cbind", 11),
         ("y ~ poly(x)", "a number is missing", 10),
         ("y ~ poly(x, 99)", "a whole number from 1 to 20", 12),
         ("y ~ poly(spline(x, 3), 2)", "makes several columns", 9),
-        ("y ~ x^2", "for powers of a column write poly", 6),
+        ("y ~ x^2", "for powers of a column write I(column^2) or poly", 6),
         ("y ~ 3*a", "a number other than 0 and 1", 4),
         ("y ~ a*1", "cannot be multiplied", 6),
         ("y ~ a - b", "it was not there", 8),

@@ -62,9 +62,9 @@ def called() -> dict[str, type[Term]]:
     """Return the terms that a formula calls by name.
 
     >>> list(called())
-    ['C', 'poly', 'spline', 'quadratic']
+    ['C', 'factor', 'poly', 'spline', 'ns', 'quadratic']
     """
-    return {term.usage.partition("(")[0]: term for term in ALL if term.usage}
+    return {name: term for term in ALL if term.usage for name in (term.usage.partition("(")[0], *term.also)}
 
 
 __all__ = [

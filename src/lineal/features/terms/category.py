@@ -33,6 +33,7 @@ class Category(Term):
     kind: ClassVar[str] = "category"
     rank: ClassVar[int] = 2
     usage: ClassVar[str] = "C(column, ref='level')"
+    also: ClassVar[tuple[str, ...]] = ("factor",)
     is_factor: ClassVar[bool] = True
 
     @property
@@ -118,6 +119,7 @@ class Merged(Category):
 
     kind: ClassVar[str] = "merged"
     usage: ClassVar[str] = ""
+    also: ClassVar[tuple[str, ...]] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:

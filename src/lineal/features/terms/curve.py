@@ -9,6 +9,7 @@ import numpy as np
 
 from lineal.features.cells.cells import cell
 from lineal.features.cells.finite import CellError, finite_numbers
+from lineal.features.terms.arithmetic import is_step, stepped, written
 from lineal.features.terms.members import expect, fill_and_indicator
 from lineal.features.terms.term import Cells, Single
 from lineal.ground.arrays import Array
@@ -33,10 +34,16 @@ def through(column: str, functions: tuple[str, ...]) -> str:
 
     >>> through("x", ("abs", "log1p"))
     'log1p(abs(x))'
+    >>> through("x", ("+1", "^2")), through("x", ("+1", "log"))
+    ('I((x + 1)^2)', 'log(x + 1)')
     """
+    steps = ""  # arithmetic so far, around which I(...) goes
     for function in functions:
-        column = f"{function}({column})"
-    return column
+        if is_step(function):
+            steps = written(function, steps or column, whole=not steps)
+            continue
+        column, steps = f"{function}({steps or column})", ""
+    return f"I({steps})" if steps else column
 
 
 def bent(values: Array, functions: tuple[str, ...]) -> Array:
@@ -47,6 +54,9 @@ def bent(values: Array, functions: tuple[str, ...]) -> Array:
     """
     with np.errstate(all="ignore"):
         for name in functions:
+            if is_step(name):
+                values = stepped(name, values)
+                continue
             function, least, itself = FUNCTIONS[name]
             inside = values >= least if itself else values > least
             values = function(np.where(inside, values, np.nan))
@@ -127,7 +137,9 @@ class Curve(Single):
         """Return the term of a model file."""
         fill, indicator = fill_and_indicator(data)
         column, functions = data["column"], data["functions"]
-        valid = isinstance(functions, list) and all(isinstance(f, str) and f in FUNCTIONS for f in functions)
+        valid = isinstance(functions, list) and all(
+            isinstance(f, str) and (f in FUNCTIONS or is_step(f)) for f in functions
+        )
         expect(valid and len(functions) <= 10, f"applies functions to {column!r} that do not exist")
         return cls(column, tuple(functions), fill, indicator, **cls.own_members(data))
 

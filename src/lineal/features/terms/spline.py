@@ -26,6 +26,7 @@ class Spline(Curve):
     knots: tuple[float, ...]
     kind: ClassVar[str] = "spline"
     usage: ClassVar[str] = "spline(column, pieces)"
+    also: ClassVar[tuple[str, ...]] = ("ns",)
     sizes: ClassVar[range] = range(3, 51)
     needs_cells: ClassVar[bool] = True
 

@@ -26,15 +26,16 @@ class Term(ABC):
 
     ``kind`` is its name in a model file, ``rank`` where it stands in an encoder: numbers (0), text (1), categories (2).
     ``reads_text`` says that it reads the text of its cells, not their numbers. ``usage`` is how a formula calls it, "" if it
-    does not; the number after the column is one of ``sizes``, if there is one; ``several`` says that it takes several
-    columns. ``is_factor`` says that products may hold it, ``has_powers`` that products may hold it twice, ``is_number``
-    that its first column is the number its cells mean.
+    does not, ``also`` are other names for the call; the number after the column is one of ``sizes``, if there is one;
+    ``several`` says that it takes several columns. ``is_factor`` says that products may hold it, ``has_powers`` that products
+    may hold it twice, ``is_number`` that its first column is the number its cells mean.
     """
 
     kind: ClassVar[str]
     rank: ClassVar[int] = 0
     reads_text: ClassVar[bool] = True
     usage: ClassVar[str] = ""
+    also: ClassVar[tuple[str, ...]] = ()
     sizes: ClassVar[range | None] = None
     several: ClassVar[bool] = False
     is_factor: ClassVar[bool] = False

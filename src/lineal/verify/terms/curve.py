@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -20,6 +21,10 @@ FIELDS: Final[dict[str, tuple[type, ...]]] = {
 }
 TYPE: Final = "n"
 OWN_LISTS: Final = ("functions",)
+_NUMBER: Final = r"(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"
+STEP: Final = re.compile(rf"([-+*/^]|>=|<=|>|<){_NUMBER}|{_NUMBER}([-/])")
+"""One step of arithmetic: sign and number, or number and sign."""
+COMPARED: Final = {">": np.greater, "<": np.less, ">=": np.greater_equal, "<=": np.less_equal}
 FUNCTIONS: Final = ("log", "log2", "log10", "log1p", "sqrt", "exp", "abs", "square", "cube")
 
 
@@ -28,11 +33,22 @@ def name(term: Mapping[str, Any]) -> str:
 
     >>> name({"column": "x", "functions": ["abs", "log1p"]})
     'log1p(abs(x))'
+    >>> name({"column": "x", "functions": ["+1", "^2"]})
+    'I((x + 1)^2)'
     """
-    written = str(term["column"])
+    written, inside = str(term["column"]), ""
     for function in term["functions"]:
-        written = f"{function}({written})"
-    return written
+        step = STEP.fullmatch(function)
+        if step is None:
+            written, inside = f"{function}({inside or written})", ""
+            continue
+        sign, right, left, of = step.groups()
+        shown = f"({inside})" if inside else written
+        if sign is None:
+            inside = f"{left}/{shown}" if of == "/" else f"{left} - {shown}"
+        else:
+            inside = f"{shown}{sign}{right}" if sign in "*/^" else f"{shown} {sign} {right}"
+    return f"I({inside})" if inside else written
 
 
 def check(term: Mapping[str, Any]) -> None:
@@ -66,13 +82,34 @@ def bent(term: Mapping[str, Any], column: cells.Column) -> tuple[Array, list[Arr
 def through(x: Array, term: Mapping[str, Any]) -> Array:
     """Return the functions of numbers; ValueError where one of them has none."""
     for function in term["functions"]:
-        if function not in FUNCTIONS:
+        step = STEP.fullmatch(function)
+        if step is None and function not in FUNCTIONS:
             raise ValueError(f"there is no function {function!r}")
         with np.errstate(all="ignore"):
-            x = x * x * x if function == "cube" else getattr(np, function)(x)
+            if step is not None:
+                x = arithmetic(x, *step.groups())
+            else:
+                x = x * x * x if function == "cube" else getattr(np, function)(x)
         if not np.all(np.isfinite(x)):
             raise ValueError(f"{function} has no finite value in row {int(np.argmin(np.isfinite(x))) + 1}")
     return x
+
+
+def arithmetic(x: Array, sign: str | None, right: str | None, left: str | None, of: str | None) -> Array:
+    """Return one step of arithmetic with a number.
+
+    >>> arithmetic(np.array([3.0]), "^", "2", None, None), arithmetic(np.array([4.0]), None, None, "1", "/")
+    (array([9.]), array([0.25]))
+    """
+    if sign is None:
+        c = float(left or 0.0)
+        return c / x if of == "/" else c - x
+    c = float(right or 0.0)
+    if sign in COMPARED:
+        return np.asarray(COMPARED[sign](x, c), dtype=np.float64)
+    if sign == "^":
+        return np.asarray(x**c)
+    return {"+": x + c, "-": x - c, "*": x * c, "/": x / c if sign == "/" else x}[sign]
 
 
 class Learner:
