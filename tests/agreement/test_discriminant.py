@@ -213,7 +213,7 @@ def test_assigned_coefficients_predict():
         (lambda: LDA(priors=[0.5, 0.5]), "Number of priors must match"),
         (lambda: QDA(reg_param=-0.1), "reg_param is -0.1"),
         (lambda: QDA(priors=[0.5, 0.5, -1.0]), "non-negative"),
-        (lambda: LDA(solver="eigen", shrinkage=0.1, covariance_estimator=OAS()), "only one of them"),
+        (lambda: LDA(solver="eigen", shrinkage=0.1, covariance_estimator=OAS()), "Only one of the two"),
     ],
 )
 def test_parameters_are_refused_in_a_sentence(make, words):

@@ -13,9 +13,11 @@ import sklearn.kernel_ridge
 import sklearn.svm
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import lineal
+from lineal import kernels
 from lineal.errors import InputError
 from lineal.estimators import (
     SVC,
@@ -222,3 +224,69 @@ def test_a_limit_ends_in_budget_with_a_gap():
     assert "max_iter was reached" in short.verdict_.sentence
     late = SVC(gamma=0.3, time_limit=1e-9).fit(X, LABELS)
     assert late.verdict_.kind in {"budget", "optimal"}
+
+
+TEXTS = ["banana", "ananas", "bandana", "cherry", "berry", "sherry"]
+TREES = ["(S (A a))", "(S (A b))", "(S (B a))", "(S (C (A c)))", "(S (C (A b)))", "(S (A a))"]
+WORDS = [["a", "b"], ["b", "c"], ["a", "a"], ["d", "e"], ["e", "f"], ["d", "d"]]
+
+
+def common(x, z):
+    return float(len(set(x) & set(z)))
+
+
+@pytest.mark.parametrize(
+    ("points", "kernel"),
+    [
+        (TEXTS, kernels.read("spectrum:2")),
+        (TEXTS, kernels.read("normalized(string:ssk,2,0.5)")),
+        (WORDS, kernels.read("spectrum:1,unit=words")),
+        (TREES, kernels.read("tree:0.4")),
+        (TEXTS, kernels.FromFunction(common)),
+    ],
+)
+@pytest.mark.parametrize("name", ["SVC", "SVR", "KernelLogisticRegression", "KernelRidge", "GaussianProcessRegressor"])
+def test_texts_and_trees_are_compared_as_their_precomputed_matrix(points, kernel, name):
+    kind = getattr(lineal, name)
+    y = list("aaaeee") if name in ("SVC", "KernelLogisticRegression") else [1.0, 2.0, 3.0, 4.0, 5.0, 6.5]
+    options = {"alpha": 0.1} if name == "GaussianProcessRegressor" else {}
+    model, matrix = kind(kernel=kernel, **options).fit(points, y), kernel.gram(points)
+    given = kind(kernel="precomputed", **options).fit(matrix, y)
+    again = kind(kernel=kernels.Precomputed(), **options).fit(matrix, y)
+    assert model.verdict_.kind == given.verdict_.kind == "optimal"
+    call = "decision_function" if isinstance(y[0], str) else "predict"
+    expected = getattr(given, call)(matrix[:3])
+    np.testing.assert_allclose(getattr(model, call)(points[:3]), expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(getattr(again, call)(matrix[:3]), expected)
+    assert not hasattr(model, "model_")
+    with pytest.raises(InputError, match="list of the points"):
+        model.predict("banana")
+
+
+def test_estimators_of_texts_go_through_cross_validation_and_pickles():
+    model = lineal.SVC(kernel=kernels.read("spectrum:2"))
+    search = GridSearchCV(model, {"C": [0.1, 1.0]}, cv=3).fit(TEXTS * 3, list("aaaeee") * 3)
+    assert search.best_score_ == 1.0
+    again = pickle.loads(pickle.dumps(model.fit(TEXTS, list("aaaeee"))))  # noqa: S301  (our own bytes)
+    assert again.predict(["cabana", "merry"]).tolist() == ["a", "e"]
+    assert lineal.KernelPerceptron(kernel=model.kernel).fit(TEXTS, list("aaaeee")).verdict_.kind == "separated"
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(TEXTS, [0, 1])
+
+
+def test_a_function_that_is_positive_semi_definite_is_proven_and_another_is_not():
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    y = rows[:, 0] > 0.0
+    good = lineal.SVC(kernel=kernels.FromFunction(lambda x, z: float(np.exp(-((x - z) @ (x - z)))))).fit(rows, y)
+    named = lineal.SVC(gamma=1.0).fit(rows, y)
+    assert (good.verdict_.kind, named.verdict_.kind) == ("optimal", "optimal")
+    np.testing.assert_allclose(good.decision_function(rows), named.decision_function(rows), rtol=1e-9, atol=1e-9)
+    bad = lineal.SVC(kernel=kernels.FromFunction(lambda x, z: -(float((x - z) @ (x - z)) ** 1.5))).fit(rows, y)
+    assert bad.verdict_.kind in ("stationary", "budget")
+
+
+def test_of_a_precomputed_kernel_a_gaussian_process_knows_the_mean_alone():
+    model = lineal.GaussianProcessRegressor("precomputed", alpha=0.1).fit(np.eye(3), [1.0, 2.0, 3.0])
+    np.testing.assert_allclose(model.predict(np.eye(3)), np.array([1.0, 2.0, 3.0]) / 1.1)
+    with pytest.raises(InputError, match="only the mean"):
+        model.predict(np.eye(3), return_std=True)

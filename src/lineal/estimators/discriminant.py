@@ -44,11 +44,14 @@ class Discriminant(Generative):
             raise InputError(f"solver is {self.solver!r}; accepted are {', '.join(map(repr, solvers))}.")
         if not (self.shrinkage is None or self.shrinkage == "auto"):
             number("shrinkage", self.shrinkage, most=1.0)
-        for name, value in (("shrinkage", self.shrinkage), ("covariance_estimator", self.covariance_estimator)):
-            if value is not None and self.solver == "svd":
-                raise UnsupportedError(f"{name} not supported with 'svd' solver; use solver='eigen'.")
+        if self.shrinkage is not None and self.solver == "svd":
+            raise UnsupportedError("shrinkage not supported with 'svd' solver; use solver='eigen'.")
+        if self.covariance_estimator is not None and self.solver == "svd":
+            raise UnsupportedError("covariance estimator is not supported with svd solver; use solver='eigen'.")
         if self.covariance_estimator is not None and self.shrinkage is not None and self.shrinkage != 0:
-            raise InputError("covariance_estimator and shrinkage are both given; only one of them can be set.")
+            raise InputError(
+                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
+            )
 
     def _grouped(self, X: Any, codes: Codes, weight: Array | None) -> Groups:
         """Look at the rows twice: for means and variances, then for the scatter about them."""

@@ -18,13 +18,14 @@ from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
 from lineal.estimators.descent import seeded
 from lineal.estimators.intake import blame, features, features_and_target, numbers
+from lineal.estimators.kernel_choice import Choice, is_given, listed, structured
 from lineal.estimators.kernel_machine import KernelMachine
 from lineal.estimators.parameters import count, flag, number
 from lineal.ground.inputs import real
-from lineal.kernels import Kernel
+from lineal.kernels import Kernel, Precomputed
 from lineal.losses import Squared
 from lineal.machines.gaussian_process import Posterior, climb
-from lineal.machines.gram import KernelGram, MatrixGram
+from lineal.machines.gram import MatrixGram
 from lineal.model.verdict import TOLERANCE
 from lineal.problem.span import Gram, SpanProblem
 
@@ -42,8 +43,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : a kernel of ``sklearn.gaussian_process.kernels``, or of ``lineal.kernels`` (whose parameters stay as they are); None
-        is ``ConstantKernel() * RBF()``.
+    kernel : a kernel of ``sklearn.gaussian_process.kernels``, or of ``lineal.kernels`` (whose parameters stay as they are), which
+        may compare texts or trees; "precomputed"; None is ``ConstantKernel() * RBF()``.
     alpha : the variance of the noise, one number or one for each row, at least 0.
     optimizer : "fmin_l_bfgs_b", None, or a function ``(objective, start, bounds) -> (theta, value)``.
     n_restarts_optimizer : how many more starts are drawn within the bounds.
@@ -94,7 +95,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         if flag("normalize_y", self.normalize_y):
             self._y_train_mean, spread = values.mean(axis=0), values.std(axis=0)
             self._y_train_std = np.where(spread > 0.0, spread, 1.0)
-        self.X_train_ = np.array(X, dtype=object if self._structured else np.float64)
+        self.X_train_ = X.copy() if self._structured else np.array(X, dtype=np.float64)
         self._y = (values - self._y_train_mean) / self._y_train_std
         self.y_train_ = self._y if y.ndim == 2 else self._y[:, 0]
         self._noise = self._variances(len(values))
@@ -114,11 +115,17 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         Before a fit it is the prior's.
         """
         if return_std and return_cov:
-            raise InputError("return_std and return_cov are both True; ask for one of them.")
+            raise InputError(
+                "At most one of return_std or return_cov can be requested. Both are True; ask for one of them."
+            )
+        if is_given(self.kernel) and (return_std or return_cov):
+            raise InputError("of a precomputed kernel k(x, x) of new points is not known, so that only the mean is.")
         fitted = "alpha_" in self.__dict__
         _dense(X)
         kernel = self.kernel_ if fitted else self._kernel()
-        if not (self._structured if fitted else _structured(kernel, X)):
+        if self._structured if fitted else _structured(kernel, X):
+            X = listed(X) if isinstance(kernel, Kernel) else X
+        else:
             if fitted:
                 X = features(self, X)
             X = np.asarray(real(X, "X"), dtype=np.float64)
@@ -178,11 +185,14 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     def _kernel(self) -> Any:
         if self.kernel is None:
             return theirs.ConstantKernel() * theirs.RBF()
+        if is_given(self.kernel):
+            return Precomputed()
         if isinstance(self.kernel, Kernel):
             return self.kernel
         if not isinstance(self.kernel, theirs.Kernel):
             raise InputError(
-                f"kernel is {self.kernel!r}; accepted are kernels of sklearn.gaussian_process.kernels and of lineal.kernels."
+                f"kernel is {self.kernel!r}; accepted are kernels of sklearn.gaussian_process.kernels and of lineal.kernels, "
+                "and 'precomputed'."
             )
         return clone(self.kernel)
 
@@ -194,6 +204,9 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
             blame(X)
             return X, y
         y = real(y, "y")
+        if isinstance(self.kernel_, Kernel):
+            points = listed(X)
+            return points, features_and_target(self, np.zeros((len(points), 1)), y, numeric=True)[1]
         points, y = check_X_y(X, y, dtype=None, ensure_2d=False, allow_nd=True, multi_output=True, y_numeric=True)
         return points, y
 
@@ -260,15 +273,18 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     def _cross(self, X: Array) -> Array:
         kernel = self.kernel_
+        if isinstance(kernel, Precomputed):
+            return np.asarray(X)
         return np.asarray(kernel.gram(X, self.X_train_) if isinstance(kernel, Kernel) else kernel(X, self.X_train_))
 
     def _prove(self, matrix: Array, tol: float, slope: float | None) -> None:
         """Prove the posterior mean, and say what is known of the hyperparameters."""
         n, targets = self._y.shape
         kernel = self.kernel_
-        gram: Gram = (
-            KernelGram(kernel, kernel.points(self.X_train_)) if isinstance(kernel, Kernel) else MatrixGram(matrix)
-        )
+        if isinstance(kernel, Precomputed):
+            gram: Gram = MatrixGram.of(matrix, rows=n)
+        else:
+            gram = Choice(kernel).gram(self.X_train_) if isinstance(kernel, Kernel) else MatrixGram(matrix)
         free = not np.any(self._noise > 0.0)
         weight = (
             np.ones(n)
@@ -294,9 +310,9 @@ def _dense(X: Any) -> None:
 
 def _structured(kernel: Any, X: Any) -> bool:
     """Whether X holds something else than numbers, and the kernel takes such things."""
-    if isinstance(kernel, Kernel) or kernel.requires_vector_input:
-        return False
-    return np.asarray(X).dtype.kind not in "fiub"
+    if isinstance(kernel, Kernel):
+        return structured(kernel, X)
+    return not kernel.requires_vector_input and np.asarray(X).dtype.kind not in "fiub"
 
 
 def _whole(kernel: Any, X: Array) -> Array:

@@ -235,7 +235,8 @@ def given_prior(name: str, prior: Any, classes: int, *, scaled: bool = False) ->
     if values.shape != (classes,):
         raise InputError(f"{name} is {prior!r}; Number of priors must match number of classes: give {classes} numbers.")
     if not (np.isfinite(values).all() and values.min() >= 0.0 and values.max() > 0.0):
-        raise InputError(f"{name} is {prior!r}; Priors must be non-negative numbers, and one of them above zero.")
+        word = name if scaled else "Priors"
+        raise InputError(f"{name} is {prior!r}; {word} must be non-negative numbers, and one of them above zero.")
     if not scaled and abs(float(values.sum()) - 1.0) > 1e-8:
         raise InputError(f"{name} is {prior!r}; The sum of the priors should be 1, and it is {values.sum():.6g}.")
     return values

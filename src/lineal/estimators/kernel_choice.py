@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.designs.sound import is_sparse
-from lineal.errors import InputError, near
+from lineal.errors import InputError, KindError, near
 from lineal.estimators.parameters import number
+from lineal.ground.inputs import shown
 from lineal.ground.records import dataclass
-from lineal.kernels import Gaussian, Kernel, Laplacian, Linear, Normalized, Polynomial, Sigmoid
+from lineal.kernels import (
+    FromFunction,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Normalized,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
 from lineal.machines.gram import KernelGram, MatrixGram
 from lineal.problem.span import Gram
 
@@ -36,16 +47,21 @@ class Choice:
 
     def gram(self, X: Any) -> Gram:
         """Return the Gram matrix of training rows."""
+        if isinstance(self.kernel, FromFunction):  # whose matrix is looked at, as one that is given
+            points = self.kernel.points(X)
+            return MatrixGram(
+                self.kernel.gram(points), error=float(np.max(self.kernel.entry_error(points) ** 2, initial=0.0))
+            )
         if self.kernel is not None:
             return KernelGram(self.kernel, self.kernel.points(X))
         if self.function is None:
             return MatrixGram.of(X, rows=X.shape[0])
-        return MatrixGram.of(self._called(X, X), rows=X.shape[0])
+        return MatrixGram.of(self.called(X, X), rows=X.shape[0])
 
     def scores(self, X: Any, rows: Any, coef: Array) -> Array:
         """Return ``k(X, rows) coef``; of a precomputed kernel, X holds the entries."""
         if self.kernel is None:
-            return np.asarray((X if self.function is None else self._called(X, rows)) @ coef, dtype=np.float64)
+            return np.asarray((X if self.function is None else self.called(X, rows)) @ coef, dtype=np.float64)
         left, right = self.kernel.points(X), self.kernel.points(rows)
         eta = np.empty((len(left), coef.shape[1]))
         step = max(1, BLOCK_ENTRIES // max(1, len(right)))
@@ -54,7 +70,8 @@ class Choice:
             eta[some] = self.kernel.gram(left.take(some), right) @ coef
         return eta
 
-    def _called(self, X: Any, Z: Any) -> Array:
+    def called(self, X: Any, Z: Any) -> Array:
+        """Return what the function says of two sets of rows."""
         assert self.function is not None
         entries = np.asarray(self.function(X, Z), dtype=np.float64)
         if entries.shape != (X.shape[0], Z.shape[0]):
@@ -71,6 +88,7 @@ def choose(
     kernel: object, X: Any, *, gamma: float, degree: object, coef0: object, function: Function | None = None
 ) -> Choice:
     """Return the kernel that parameters ask for; ``function`` is what a callable becomes, itself unless given."""
+    kernel = "precomputed" if isinstance(kernel, Precomputed) else kernel
     if isinstance(kernel, Kernel):
         return Choice(kernel)
     if callable(kernel):
@@ -83,9 +101,7 @@ def choose(
         )
     if kernel == "precomputed":
         if is_sparse(X):
-            raise InputError(
-                "X is sparse, and sparse input is not supported with kernel='precomputed'; give a dense matrix."
-            )
+            raise KindError("Sparse precomputed kernels are not supported: X is sparse; give a dense matrix.")
         if X.shape[0] != X.shape[1]:
             raise InputError(
                 f"X has shape {X.shape}; with kernel='precomputed' it is the square matrix of the kernel of all training rows."
@@ -114,6 +130,48 @@ def _named(kernel: str, gamma: float, degree: object, coef0: object) -> Kernel:
     if power != int(power) or power < 1:
         raise InputError(f"degree is {degree!r}; the polynomial kernel needs a whole number of at least 1.")
     return Polynomial(int(power), bias, gamma)
+
+
+def is_given(kernel: object) -> bool:
+    """Whether X holds the entries of the kernel."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
+def structured(kernel: object, X: Any) -> bool:
+    """Whether points are no rows of numbers: those of a kernel of texts or trees, or what a function of ours or theirs takes.
+
+    >>> from lineal.kernels import Spectrum
+    >>> structured(Spectrum(2), ["ab"]), structured("rbf", ["ab"]), structured(min, [[1.0]])
+    (True, False, False)
+    """
+    if isinstance(kernel, Kernel) and kernel.takes != "objects":
+        return kernel.takes in ("sequences", "trees")
+    return callable(kernel) or isinstance(kernel, Kernel) if not is_sparse(X) and _holds_things(X) else False
+
+
+def _holds_things(X: Any) -> bool:
+    """Whether X is a sequence of things that are no numbers and no rows of numbers."""
+    first = next(iter(X), None) if isinstance(X, list | tuple | np.ndarray) else None
+    return (
+        first is not None
+        and not isinstance(first, float | int | np.number)
+        and np.asarray(first).dtype.kind not in "fiub"
+    )
+
+
+def listed(X: Any) -> npt.NDArray[np.object_]:
+    """Return points that are no rows of numbers as an array of them.
+
+    >>> listed([["a", "b"], ["c", "d"]]).shape
+    (2,)
+    """
+    if X is None or isinstance(X, str | bytes | dict) or not isinstance(X, Iterable):
+        raise InputError(f"X is {shown(X)}; give a list of the points that the kernel compares.")
+    values = list(X)
+    points = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        points[place] = value
+    return points
 
 
 def gamma_of(gamma: object, X: Any) -> float:

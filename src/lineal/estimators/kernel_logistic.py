@@ -17,7 +17,7 @@ from lineal.certify.span import prove
 from lineal.certify.span_words import judge
 from lineal.errors import InputError
 from lineal.estimators.classification import target_of
-from lineal.estimators.intake import blame, features_and_target, weights
+from lineal.estimators.intake import weights
 from lineal.estimators.kernel_choice import choose, gamma_of, rows_of
 from lineal.estimators.kernel_machine import KernelMachine
 from lineal.estimators.labels import encode, present, weigh
@@ -75,8 +75,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelMachine):  # type: ignore[
         """Fit to rows X, or to the square matrix of a precomputed kernel, and labels y."""
         C, tol, most = number("C", self.C, above=0.0), number("tol", self.tol), count("max_iter", self.max_iter)
         deadline, ones = until("time_limit", self.time_limit), flag("fit_intercept", self.fit_intercept)
-        X, y = features_and_target(self, X, y, numeric=False)
-        blame(X)
+        X, y = self._points_and_target(X, y, numeric=False)
         labels, codes = encode(y)
         weight = weigh(self.class_weight, labels, codes, weights(sample_weight, X))
         labels, codes = present(labels, codes, weight)

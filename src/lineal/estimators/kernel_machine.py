@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from lineal.errors import InputError
 from lineal.estimators.displayed import Displayed
-from lineal.estimators.intake import blame, features
-from lineal.estimators.kernel_choice import Choice
+from lineal.estimators.intake import blame, features, features_and_target
+from lineal.estimators.kernel_choice import Choice, is_given, listed, structured
 from lineal.ground.records import dataclass
 from lineal.kernels import Kernel
 from lineal.machines.kernel_map import KernelMap
@@ -68,6 +68,7 @@ class KernelMachine(Displayed):
     intercept_: Any
     n_iter_: Any
     _choice: Choice
+    _structured: bool
 
     def _judged(self, verdicts: list[Verdict], objectives: list[float]) -> None:
         """Note the verdicts, and the worst of them as the one to judge by."""
@@ -78,7 +79,8 @@ class KernelMachine(Displayed):
     def _modeled(self, rows: Any, coef: Array, intercept: Array | None, problem: SpanProblem, target: Target) -> None:
         """Note how ``model_`` is made: of the rows whose coefficient is not zero, where the kernel is one of the catalogue."""
         self.__dict__.pop("model_", None)
-        self._parts = None if self._choice.kernel is None else Parts(rows, coef, intercept, problem, target)
+        held = self._choice.kernel is not None and not self._structured
+        self._parts = Parts(rows, coef, intercept, problem, target) if held else None
 
     @property
     def model_(self) -> Model:
@@ -86,14 +88,27 @@ class KernelMachine(Displayed):
         parts: Parts | None = self.__dict__.get("_parts")
         if parts is None:
             raise AttributeError(
-                f"{type(self).__name__} has no model_: a model holds one score function of a kernel of lineal.kernels, and this "
-                "one is not fitted, precomputed, a function of yours, or decides by several machines"
+                f"{type(self).__name__} has no model_: a model holds one score function of rows and a kernel of lineal.kernels, "
+                "and this one is not fitted, precomputed, a function of yours, of texts or trees (lineal.fit makes their "
+                "models), or decides by several machines"
             )
         kernel, verdict = self._choice.kernel, self.verdict_
         assert kernel is not None
         names = getattr(self, "feature_names_in_", None)
         inputs = tuple(f"x{j}" for j in range(self.n_features_in_)) if names is None else tuple(names.tolist())
         return parts.model(kernel, inputs, verdict, getattr(self, "tol", TOLERANCE), self.solver_)
+
+    def _points_and_target(
+        self, X: Any, y: Any, *, numeric: bool, several: bool | None = None
+    ) -> tuple[Any, npt.NDArray[Any]]:
+        """Return X and y checked; where the kernel compares texts, trees or other things, X is an array of those."""
+        self._structured = structured(self.kernel, X)
+        if self._structured:
+            points = listed(X)
+            return points, features_and_target(self, np.zeros((len(points), 1)), y, numeric=numeric, several=several)[1]
+        X, y = features_and_target(self, X, y, numeric=numeric, several=several)
+        blame(X)
+        return X, y
 
     def _ready(self) -> None:
         """Raise NotFittedError before a fit."""
@@ -102,14 +117,17 @@ class KernelMachine(Displayed):
     def _new_rows(self, X: Any) -> Any:
         """Return the rows of a prediction, checked."""
         self._ready()
-        X = features(self, X)
-        blame(X)
+        if self._structured:
+            X = listed(X)
+        else:
+            X = features(self, X)
+            blame(X)
         if X.shape[0] == 0:
             raise InputError("X has no rows; give at least one.")
         return X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not (isinstance(self.kernel, str) and self.kernel == "precomputed")
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = is_given(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags

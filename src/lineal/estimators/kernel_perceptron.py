@@ -12,7 +12,6 @@ from sklearn.base import ClassifierMixin
 from lineal.errors import InputError
 from lineal.estimators.classification import target_of
 from lineal.estimators.descent import seeded
-from lineal.estimators.intake import blame, features_and_target
 from lineal.estimators.kernel_choice import choose, gamma_of, rows_of
 from lineal.estimators.kernel_machine import KernelMachine
 from lineal.estimators.labels import encode, present
@@ -71,8 +70,7 @@ class KernelPerceptron(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         if not epochs:
             raise InputError(f"max_iter is {self.max_iter!r}; it must be a whole number of at least 1.")
         seed = seeded(self.random_state) if flag("shuffle", self.shuffle) else None
-        X, y = features_and_target(self, X, y, numeric=False)
-        blame(X)
+        X, y = self._points_and_target(X, y, numeric=False)
         labels, codes = encode(y)
         labels, codes = present(labels, codes, None)
         named = isinstance(self.kernel, str) and self.kernel not in ("linear", "precomputed")

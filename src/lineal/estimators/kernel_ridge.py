@@ -13,7 +13,7 @@ from lineal.api.dialects import strength_of_alpha
 from lineal.certify.span import Scores, prove
 from lineal.certify.span_words import judge
 from lineal.errors import InputError
-from lineal.estimators.intake import blame, features_and_target, numbers, weights
+from lineal.estimators.intake import numbers, weights
 from lineal.estimators.kernel_choice import Choice, choose, rows_of
 from lineal.estimators.kernel_machine import KernelMachine
 from lineal.estimators.parameters import number, numerals
@@ -68,8 +68,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):  # type: ign
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows X, or to the square matrix of a precomputed kernel, and targets y, one or several columns."""
         tol, alphas = number("tol", self.tol), numerals("alpha", self.alpha)
-        X, y = features_and_target(self, X, y, numeric=True)
-        blame(X)
+        X, y = self._points_and_target(X, y, numeric=True)
         values = numbers(y)
         Squared(values.shape[1]).check(values)
         if len(alphas) not in (1, values.shape[1]):
@@ -108,7 +107,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):  # type: ign
             return float(super().score(X, y if y is None else real(y, "y"), sample_weight))
 
     def _chosen(self, X: Any) -> Choice:
-        gamma = 1.0 / X.shape[1] if self.gamma is None else number("gamma", self.gamma)
+        gamma = 1.0 / self.n_features_in_ if self.gamma is None else number("gamma", self.gamma)
         extra = {} if self.kernel_params is None else dict(self.kernel_params)
         if extra and not callable(self.kernel):
             raise InputError(

@@ -80,6 +80,10 @@ class LinearSVC(Classifier):
         ``offset`` is added to every score without a coefficient; shape (n,) for two classes, (n, classes) for several.
         """
         whole, deadline = self._refuse(), until("time_limit", self.time_limit)
+        if self.penalty == "l1" and not whole and (self.loss == "hinge" or self.dual is True):
+            raise _unsupported(self.penalty, self.loss, self.dual)
+        if self.dual is False and self.loss == "hinge" and not whole:
+            raise _unsupported(self.penalty, self.loss, self.dual)
         solver = _solver(self.dual, smooth=self.loss == "squared_hinge" and not whole)
         intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
         X, labels, codes, weight = self._labelled(X, y, sample_weight, self.class_weight)
@@ -219,6 +223,14 @@ def _one_of(name: str, value: object, accepted: tuple[str, ...]) -> str:
         return value
     hint = near(value, accepted) if isinstance(value, str) else ""
     raise InputError(f"{name} is {value!r}; accepted are {' and '.join(repr(word) for word in accepted)}.{hint}")
+
+
+def _unsupported(penalty: str, loss: str, dual: object) -> InputError:
+    """Return what is wrong with a choice that neither liblinear nor lineal has a solver for."""
+    return InputError(
+        f"Unsupported set of arguments: penalty={penalty!r} and loss={loss!r} are not supported together with dual={dual!r}; "
+        "leave dual at 'auto', or use loss='squared_hinge'."
+    )
 
 
 def _solver(dual: object, *, smooth: bool) -> str:

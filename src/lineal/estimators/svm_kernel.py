@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError, near
 from lineal.estimators.classification import target_of
-from lineal.estimators.intake import blame, features_and_target, numbers, weights
+from lineal.estimators.intake import numbers, weights
 from lineal.estimators.kernel_choice import choose, gamma_of, rows_of
 from lineal.estimators.kernel_machine import KernelMachine
 from lineal.estimators.labels import Codes, encode, present, weigh
@@ -90,6 +90,8 @@ class _Support(KernelMachine):
         X = self._new_rows(X)
         if self._rows is None:
             X = X[:, self.support_]
+        elif self._choice.function is not None:  # which may count on all training rows
+            return self._choice.called(X, self._rows)[:, self.support_] @ coef
         return self._choice.scores(X, self.support_vectors_, coef)
 
     @property
@@ -100,7 +102,10 @@ class _Support(KernelMachine):
         return self._coef()
 
     def _coef(self) -> Any:
-        return self._dual @ self.support_vectors_
+        coef = self._dual @ self.support_vectors_
+        if isinstance(coef, np.ndarray):
+            coef.flags.writeable = False  # predictions are made of dual_coef_
+        return coef
 
 
 @dataclass(eq=False, repr=False)
@@ -162,9 +167,9 @@ class SVC(ClassifierMixin, _Support):  # type: ignore[misc]
         """Fit to rows X, or to the square matrix of a precomputed kernel, and labels y."""
         self._refuse()
         plan, C = self._plan(), number("C", self.C, above=0.0)
-        X, y = features_and_target(self, X, y, numeric=False)
-        blame(X)
+        X, y = self._points_and_target(X, y, numeric=False)
         labels, codes = encode(y)
+        _some_left(sample_weight, codes)
         weight = weigh(self.class_weight, labels, codes, weights(sample_weight, X))
         labels, codes = present(labels, codes, weight)
         weight = np.ones(len(codes)) if weight is None else weight
@@ -216,6 +221,10 @@ class SVC(ClassifierMixin, _Support):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the class that most machines vote for; ties go to the earlier class, or by score with ``break_ties``."""
+        if self.break_ties and self.decision_function_shape == "ovo" and len(self.classes_) > 2:
+            raise InputError(
+                "break_ties must be False when decision_function_shape is 'ovo'; ties are broken with 'ovr'."
+            )
         eta = self._pairwise(X)
         if len(self.classes_) == 2:
             index = (eta[:, 0] > 0.0).astype(np.intp)
@@ -250,8 +259,7 @@ class SVC(ClassifierMixin, _Support):  # type: ignore[misc]
             raise InputError(
                 f"decision_function_shape is {shape!r}; accepted are 'ovr' and 'ovo'.{near(str(shape), ('ovr', 'ovo'))}"
             )
-        if flag("break_ties", self.break_ties) and shape == "ovo":
-            raise InputError("break_ties is True, which needs decision_function_shape='ovr'.")
+        flag("break_ties", self.break_ties)
         hints(random_state=self.random_state)
 
 
@@ -294,8 +302,8 @@ class SVR(RegressorMixin, _Support):  # type: ignore[misc]
         """Fit to rows X, or to the square matrix of a precomputed kernel, and one target y."""
         plan, C = self._plan(), number("C", self.C, above=0.0)
         epsilon = number("epsilon", self.epsilon)
-        X, y = features_and_target(self, X, y, numeric=True, several=False)
-        blame(X)
+        X, y = self._points_and_target(X, y, numeric=True, several=False)
+        _some_left(sample_weight, None)
         values, given = numbers(y)[:, 0], weights(sample_weight, X)
         weight = np.ones(len(values)) if given is None else given
         EpsilonInsensitive(epsilon).check(values[:, None])
@@ -324,6 +332,25 @@ class SVR(RegressorMixin, _Support):  # type: ignore[misc]
         """Return R^2, the share of y's variance that the predictions explain; where their squares overflow, -inf."""
         with np.errstate(over="ignore", invalid="ignore"):
             return float(super().score(X, y if y is None else real(y, "y"), sample_weight))
+
+
+def _some_left(sample_weight: Any, codes: Codes | None) -> None:
+    """Refuse weights without a positive one, or with positive ones for one of several classes alone."""
+    values = None if sample_weight is None else np.asarray(sample_weight)
+    if values is None or values.ndim != 1 or values.dtype.kind not in "fiub" or not np.isfinite(values).all():
+        return
+    if not np.any(values > 0.0):
+        raise InputError(
+            "Invalid input - all samples have zero or negative weights. Give some row a sample_weight above zero."
+        )
+    if (
+        codes is not None
+        and len(values) == len(codes)
+        and len(np.unique(codes[values > 0.0])) < 2 <= len(np.unique(codes))
+    ):
+        raise InputError(
+            "Invalid input - all samples with positive weights belong to the same class; a machine tells two apart."
+        )
 
 
 def _class_weights(given: Any, labels: npt.NDArray[Any], codes: Codes) -> Array:
