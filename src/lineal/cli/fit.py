@@ -74,9 +74,12 @@ def run(
     if trace is None or fitted.trace is None:
         fitted.save(path)
     else:
+        from lineal.plots.traces import ABOUT, about  # (no fit without --trace needs it)
+
         steps = _columns(fitted, fitted.trace)
         with sink(trace, as_json=False, what="trace") as target:  # both files appear, or none
-            target.write(pa.RecordBatch.from_pydict(steps))
+            said = {ABOUT: as_text(about(fitted))}
+            target.write(pa.RecordBatch.from_pydict(steps, metadata=said))
             fitted.save(path)
     check = data.check(path)
     answer = {**summary(fitted), "file": str(path), "verify": check}

@@ -18,6 +18,8 @@ NAMES: Final = (
     "bound",
     "angle",
     "plane",
+    "descent",
+    "trace",
     "loss",
     "posterior",
     "scores",

@@ -22,6 +22,8 @@ INCH: Final = 100
 PANEL: Final = (6.4, 4.4)
 """Width and height of a lone panel in inches; several share the width."""
 MARKERS: Final = {"circle": "o", "triangle": "^", "square": "s", "diamond": "D", "cross": "X", "down": "v", "star": "*"}
+MAX_MINOR_RATIO: Final = 8.0
+"""Up to which ratio of its ends a logarithmic axis also writes the ticks between powers of ten."""
 DASHES: Final[Any] = {
     "solid": "-", "dashed": (0, (4, 3)), "long": (0, (8, 2)), "dotted": (0, (1, 1.5)), "dashdot": (0, (6, 2, 1, 2)),
 }  # fmt: skip
@@ -156,6 +158,7 @@ def _panel(figure: Figure, panel: Panel, ax: Any, theme: Theme) -> None:
 def _axis(axis: Any, record: Axis, limits: Callable[..., Any], scale: Callable[..., Any], theme: Theme) -> None:
     if record.scale in ("log", "symlog"):
         scale(record.scale)
+        _powers(axis, record)
     limits(record.low, record.high)
     axis.set_label_text(record.name, color=theme.ink, fontsize=9)
     if record.scale == "category":
@@ -164,6 +167,16 @@ def _axis(axis: Any, record: Axis, limits: Callable[..., Any], scale: Callable[.
         if crowded:
             for label in axis.get_ticklabels():
                 label.set(rotation=35, ha="right", rotation_mode="anchor")
+
+
+def _powers(axis: Any, record: Axis) -> None:
+    """Write the ticks of a logarithmic axis as plain numbers; those between powers of ten only where there are few powers."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    plain = FuncFormatter(lambda value, _place: f"{value:g}")
+    axis.set_major_formatter(plain)
+    few = record.scale == "log" and record.high < MAX_MINOR_RATIO * record.low
+    axis.set_minor_formatter(plain if few else NullFormatter())
 
 
 def _dots(ax: Any, one: p.Dots) -> None:
