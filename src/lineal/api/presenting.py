@@ -25,6 +25,7 @@ from lineal.perceptron.scaling import Scaled
 from lineal.perceptron.step_log import StepLog
 from lineal.problem.moments import survey
 from lineal.sources.memory import Memory
+from lineal.sources.rowwise import Count
 from lineal.sources.source import Source
 from lineal.tables.marked import marked, marks_of
 from lineal.tables.table import Table
@@ -101,7 +102,7 @@ def read(table: Table, wanted: Mapping[str, Any], classes: str | None) -> Points
             raise InputError("--classes has no effect on an SVMlight file, whose labels say them; leave it out.")
         dataset = from_table(table, roles, "classes", Split(0, 0.0))
         labelled = tuple(map(str, dataset.target.classes or ()))
-        rows = sum(block.n_rows for block in dataset.train.blocks())
+        rows = dataset.train.sum(Count())
         return Points(dataset.train, np.arange(rows), labelled, dataset.about)
     if target is None:
         raise InputError(f"no target was given; name the column of classes: {', '.join(map(repr, table.names[:20]))}.")

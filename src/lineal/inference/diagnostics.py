@@ -172,7 +172,7 @@ def _largest(
     """Return the rows with the largest Cook's distances, and the test whether the farthest residual is an outlier."""
     kept: list[Influential] = []
     farthest = 0.0
-    for block in influence.blocks():
+    for block in influence:
         distance = np.nan_to_num(block["cooks_distance"], nan=-1.0)
         best = np.argsort(-distance, kind="stable")[: max(count, 0)]
         kept += [_row(influence.columns, block, int(k)) for k in best if distance[k] >= 0.0]

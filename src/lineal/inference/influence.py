@@ -67,7 +67,7 @@ class Influence:
         """What is known of a row."""
         return (*ROW_COLUMNS, *(f"dfbetas={name}" for name in self.columns))
 
-    def blocks(self) -> Iterator[dict[str, Array]]:
+    def __iter__(self) -> Iterator[dict[str, Array]]:
         """Yield what is known of some rows after the other; rows of weight zero have no numbers of their own."""
         for block in self.source.blocks():
             for rows in self.observing.pieces(block):

@@ -87,7 +87,7 @@ class Diagnostics(Tabled):
     def blocks(self) -> Iterator[dict[str, Array]]:
         """Yield what is known of the rows, some after the other: no more of them are in memory than are looked at."""
         if self.influence is not None:
-            yield from self.influence.blocks()
+            yield from self.influence
 
     def arrays(self) -> dict[str, Array]:
         """Return what is known of every row: one array for each of ``columns``."""

@@ -51,7 +51,7 @@ class Pocket:
     >>> from lineal.sources.memory import Memory
     >>> rows = Memory(as_design(np.array([[1.0], [2.0], [-1.0]]), intercept=False), np.array([1.0, 1.0, 1.0]))
     >>> pocket = Pocket(rows, 0, 1.0)
-    >>> pocket.look(np.zeros((1, 1)), np.array([[0, 0, 1]]), Window(list(rows.blocks())))
+    >>> pocket.look(np.zeros((1, 1)), np.array([[0, 0, 1]]), Window(rows.held()))
     >>> pocket.coef.tolist(), pocket.fewest
     ([[1.0]], 1.0)
     """

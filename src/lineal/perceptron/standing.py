@@ -8,10 +8,12 @@ from typing import Final
 import numpy as np
 
 from lineal.ground.arrays import Array
+from lineal.ground.records import dataclass
 from lineal.perceptron.perceptron import TIES
 from lineal.perceptron.pocket import mistaken
 from lineal.perceptron.step_log import StepLog
-from lineal.sources.source import Source
+from lineal.sources.rowwise import Count
+from lineal.sources.source import Block, Source
 
 MAX_SCORES: Final = 2 * 10**8
 """Scores (states times rows times outputs) up to which every state is counted; of longer runs none is."""
@@ -38,7 +40,7 @@ def standing(log: StepLog, source: Source, tie: str) -> tuple[Array, Array]:
     if not states:
         return np.empty(0), np.empty(0)
     place, distinct = _distinct(states)
-    rows = sum(block.n_rows for block in source.blocks())
+    rows = source.sum(Count())
     outputs = states[0].shape[1]
     if rows * outputs * len(distinct) > MAX_SCORES:
         return np.full(len(states), np.nan), np.full(len(states), np.nan)
@@ -46,7 +48,9 @@ def standing(log: StepLog, source: Source, tie: str) -> tuple[Array, Array]:
     together = max(1, SCORES_TOGETHER // max(rows * outputs, 1))
     for first in range(0, len(distinct), together):
         some = distinct[first : first + together]
-        counts[first : first + len(some)] = _counted(some, source, TIES[tie])
+        counts[first : first + len(some)] = source.sum(
+            _Counted(np.ascontiguousarray(np.hstack(some)), TIES[tie], outputs)
+        )
     now = counts[place]
     return now, np.minimum.accumulate(now)
 
@@ -61,13 +65,16 @@ def _distinct(states: Sequence[Array]) -> tuple[list[int], list[Array]]:
     return place, distinct
 
 
-def _counted(states: Sequence[Array], source: Source, tie: int) -> Array:
-    """Return the weight of the rows that each of some states mistakes."""
-    outputs = states[0].shape[1]
-    together = np.ascontiguousarray(np.hstack(list(states)))
-    counts = np.zeros(len(states))
-    for block in source.blocks():
-        eta, own = block.design.times(together), block.y[:, 0].astype(np.intp)
-        for k in range(len(states)):
-            counts[k] += block.weights[mistaken(eta[:, k * outputs : (k + 1) * outputs], own, tie)].sum()
-    return counts
+@dataclass(frozen=True)
+class _Counted:
+    """The task that sums the weight of the rows that each of some states, side by side, mistakes."""
+
+    states: Array
+    tie: int
+    outputs: int
+
+    def __call__(self, block: Block) -> Array:
+        """Sum over one block."""
+        eta, own = block.design.times(self.states), block.y[:, 0].astype(np.intp)
+        each = np.split(eta, eta.shape[1] // self.outputs, axis=1)
+        return np.array([block.weights[mistaken(scores, own, self.tie)].sum() for scores in each])

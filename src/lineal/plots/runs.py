@@ -20,6 +20,7 @@ from lineal.perceptron.standing import standing
 from lineal.perceptron.step_log import Line, StepLog
 from lineal.plots.record import Word
 from lineal.plots.words import number
+from lineal.sources.rowwise import PlainRows
 from lineal.tables.table import as_table
 
 MAX_ROWS: Final = 20_000
@@ -88,13 +89,11 @@ def walk_of(
     shown = presented(
         as_table(data), wanted, start=start, tie=tie, epochs=int(epochs), seed=int(seed) if order == "drawn" else None
     )
-    blocks = list(shown.points.source.blocks())
-    X = np.vstack([block.design.dense() for block in blocks])
+    X, own = PlainRows.of(shown.points.source)
     if len(X) > MAX_ROWS:
         raise InputError(
             f"the steps of a perceptron are drawn for at most {MAX_ROWS:,} rows, and the table has {len(X):,}."
         )
-    own = np.concatenate([block.y[:, 0] for block in blocks]).astype(np.int64)
     now, best = standing(shown.ledger, shown.points.source, tie)
     run = shown.run
     judged = judge(shown.points.source, run, shown.plan, oracle=False, zero=not np.any(shown.start)).verdict

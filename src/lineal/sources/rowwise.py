@@ -61,6 +61,21 @@ class Count:
 
 
 @dataclass(frozen=True)
+class PlainRows:
+    """The rows of a block, zeros included, and the numbers of their classes."""
+
+    def __call__(self, block: Block) -> tuple[Array, Index]:
+        """Return one row, and one number, for each row."""
+        return block.design.dense(), block.y[:, 0].astype(np.intp)
+
+    @staticmethod
+    def of(source: Source) -> tuple[Array, Index]:
+        """Return those of all rows."""
+        rows, classes = zip(*source.collect(PlainRows()), strict=True)
+        return np.vstack(rows), np.concatenate(classes)
+
+
+@dataclass(frozen=True)
 class Targets:
     """Targets, weights and offsets of a block, zeros in rows of weight zero; without offsets these are zeros."""
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from lineal.algebra.integers import floats
-from lineal.api.dataset import Dataset, Roles, from_table
+from lineal.api.dataset import Roles, from_table
 from lineal.errors import InputError, near
 from lineal.features.splitting import Split
 from lineal.ground.arrays import Array, Index
@@ -17,6 +17,7 @@ from lineal.plots.record import Axis, Figure, Mark, Panel, Word
 from lineal.plots.sample import Sample
 from lineal.separation.gathering import gather
 from lineal.separation.record import answer
+from lineal.sources.rowwise import PlainRows
 from lineal.tables.table import as_table
 
 SECONDS: Final = 60.0
@@ -50,7 +51,7 @@ def separable(
         raise InputError(f"the picture separable is for two classes, and {dataset.target.name} has {len(labels)}.")
     cloud = gather(dataset.train, outputs=1)
     found = answer(cloud, dataset.train.columns, labels, dataset.target.name, SECONDS)
-    X, own = _rows(dataset)
+    X, own = PlainRows.of(dataset.train)
     names = dataset.train.columns
     weights, w = np.zeros(len(X)), None
     if found.witness is not None and found.witness.rows is not None:
@@ -79,12 +80,6 @@ def separable(
         panels=(Panel(axes[0], axes[1], tuple(marks)),), table=table,
         verdict=Word(found.kind, found.sentence, found.kind != "budget"),
     )  # fmt: skip
-
-
-def _rows(dataset: Dataset) -> tuple[Array, Index]:
-    blocks = list(dataset.train.blocks())
-    own = np.concatenate([block.y[:, 0] for block in blocks]).astype(np.int64)
-    return np.vstack([block.design.dense() for block in blocks]), own
 
 
 def _plane(
