@@ -8,7 +8,7 @@ import numpy as np
 
 from lineal.designs import Ones
 from lineal.ground.arrays import Array
-from lineal.ground.records import dataclass
+from lineal.ground.records import Added, dataclass
 from lineal.losses.loss import Loss
 from lineal.problem.part import raised
 from lineal.sources.source import Block
@@ -130,7 +130,7 @@ class ConstantLoss:
 
 
 @dataclass(frozen=True)
-class Places:
+class Places(Added):
     """Where rows would have a constant score: their corners, how far the slope jumps there and the slope left of all.
 
     Of a loss without corners: least, middle and largest best score of the rows of each block instead.
@@ -140,14 +140,6 @@ class Places:
     jumps: tuple[Array, ...] = ()
     slope: float = 0.0
     sides: tuple[tuple[float, float, float], ...] = ()
-
-    def __add__(self, other: Places) -> Places:
-        return Places(
-            self.corners + other.corners,
-            self.jumps + other.jumps,
-            self.slope + other.slope,
-            self.sides + other.sides,
-        )
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from lineal.designs.sparse import Sparse
 from lineal.errors import InputError
 from lineal.generative.exact_sums import LEVEL_BITS, ExactSums
 from lineal.ground.arrays import Array
-from lineal.ground.records import dataclass
+from lineal.ground.records import Added, dataclass
 from lineal.sources.source import Block, Source
 
 Codes = npt.NDArray[np.intp]
@@ -34,17 +34,13 @@ ONE_HOT_MAX_CLASSES: Final = 32
 
 
 @dataclass(frozen=True)
-class ClassSums:
+class ClassSums(Added):
     """Of K classes and p columns: ``rows`` (K,) of positive weight, and exact sums of s, s x and (if asked for) s x^2."""
 
     rows: npt.NDArray[np.int64]
     weight: ExactSums
     sums: ExactSums
     squares: ExactSums | None = None
-
-    def __add__(self, other: ClassSums) -> ClassSums:
-        squares = None if self.squares is None or other.squares is None else self.squares + other.squares
-        return ClassSums(self.rows + other.rows, self.weight + other.weight, self.sums + other.sums, squares)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from lineal.generative.discrete import log_prior, multinomial
 from lineal.generative.exact_sums import ExactSums
 from lineal.generative.moments import ClassMoments, moments
 from lineal.ground.arrays import Array
-from lineal.ground.records import dataclass
+from lineal.ground.records import Added, dataclass
 from lineal.sources.source import Block
 
 SMALLEST_SHARE = 1e-12
@@ -40,17 +40,12 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class MixedSums:
+class MixedSums(Added):
     """Sums of all columns by class, and of numbers (with squares) and switches without their missing cells."""
 
     plain: ClassSums
     numbers: ClassSums | None
     switches: ClassSums | None
-
-    def __add__(self, other: MixedSums) -> MixedSums:
-        numbers = None if self.numbers is None or other.numbers is None else self.numbers + other.numbers
-        switches = None if self.switches is None or other.switches is None else self.switches + other.switches
-        return MixedSums(self.plain + other.plain, numbers, switches)
 
 
 @dataclass(frozen=True)

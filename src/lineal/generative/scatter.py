@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from lineal.ground.arrays import Array
-from lineal.ground.records import dataclass
+from lineal.ground.records import Added, dataclass
 from lineal.sources.source import Block, Source
 
 CHUNK_CELLS: Final = 2**20
@@ -15,14 +15,11 @@ CHUNK_CELLS: Final = 2**20
 
 
 @dataclass(frozen=True)
-class Scatter:
+class Scatter(Added):
     """``matrix`` (K, p, p) is ``sum s z z'`` of centered rows z, ``quartic`` (K,) is ``sum s |z / sd|^4``."""
 
     matrix: Array
     quartic: Array
-
-    def __add__(self, other: Scatter) -> Scatter:
-        return Scatter(self.matrix + other.matrix, self.quartic + other.quartic)
 
 
 @dataclass(frozen=True)

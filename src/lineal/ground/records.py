@@ -12,7 +12,7 @@ from functools import cache
 from operator import attrgetter
 from reprlib import recursive_repr
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, cast
 
 _LOCK = RLock()
 
@@ -124,4 +124,22 @@ else:
         return kind
 
 
-__all__ = ["dataclass"]
+class Added:
+    """A record of sums: its sum with another is made field by field, and None where either has none.
+
+    >>> @dataclass(frozen=True)
+    ... class Sums(Added):
+    ...     rows: int
+    ...     squares: float | None = None
+    >>> Sums(2, 0.5) + Sums(3, 1.0), Sums(2) + Sums(3, 1.0)
+    (Sums(rows=5, squares=1.5), Sums(rows=5, squares=None))
+    """
+
+    def __add__(self, other: Self, /) -> Self:
+        pairs = (
+            (getattr(self, item.name), getattr(other, item.name)) for item in dataclasses.fields(cast("Any", self))
+        )
+        return type(self)(*(None if mine is None or its is None else mine + its for mine, its in pairs))
+
+
+__all__ = ["Added", "dataclass"]

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from lineal.ground.arrays import Array, Index
-from lineal.ground.records import dataclass
+from lineal.ground.records import Added, dataclass
 from lineal.inference.triangle import Triangle
 from lineal.losses.loss import Loss
 from lineal.sources.rowwise import Scored
@@ -109,7 +109,7 @@ class Curved:
 
 
 @dataclass(frozen=True)
-class Sums:
+class Sums(Added):
     """Sums over observations: of ones, squared Pearson and deviance residuals, and those that tell overdispersion.
 
     With ``z = ((y - mean)^2 - y) / mean``: of ``z``, ``z^2``, ``z mean`` and ``mean^2``.
@@ -119,14 +119,6 @@ class Sums:
     pearson: float
     deviance: float
     dispersion: Array
-
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(
-            self.observations + other.observations,
-            self.pearson + other.pearson,
-            self.deviance + other.deviance,
-            self.dispersion + other.dispersion,
-        )
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from lineal import _core
 from lineal.ground.arrays import Array, Index, Mask
-from lineal.ground.records import dataclass
+from lineal.ground.records import Added, dataclass
 from lineal.metrics import metric
 
 TWO_THREAD_SCORES: Final = 50_000
@@ -154,7 +154,7 @@ class NumberFigures:
 
 
 @dataclass(frozen=True)
-class ClassFigures:
+class ClassFigures(Added):
     """Sums for accuracy and, where they have a meaning, log loss, brier and mean loss; for auc every score is kept.
 
     >>> ClassFigures.of(np.array([0, 1]), np.array([0, 0]), np.ones(2), 2).figures()["accuracy"]
@@ -202,19 +202,6 @@ class ClassFigures:
             scored=() if score is None else ((y, score, s),),
             spent=_sum(costs, s),
             taken=_tally(predicted, s, kinds) if closely else None,
-        )
-
-    def __add__(self, other: ClassFigures) -> ClassFigures:
-        return ClassFigures(
-            self.rows + other.rows,
-            self.weights + other.weights,
-            self.right + other.right,
-            _both(self.surprise, other.surprise),
-            _both(self.squares, other.squares),
-            _both(self.loss, other.loss),
-            self.scored + other.scored,
-            _both(self.spent, other.spent),
-            None if self.taken is None or other.taken is None else self.taken + other.taken,
         )
 
     @cached_property
