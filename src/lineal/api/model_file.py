@@ -126,19 +126,9 @@ def _committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
     members = _members(meta, arrays, encoder, len(words[0]))
     return Committee(
         coef=np.column_stack([score(member) for member in members]),
-        columns=columns,
         loss=Coded(words, summed=about["scheme"] == "ovr", by=str(about["decode"])),
-        penalty=members[0].penalty,
         target=target,
-        verdict=_verdict(object_of(meta, "verdict", VERDICT)),
-        encoder=encoder,
-        solver=members[0].solver,
-        reason=f"{members[0].reason}; one of {len(members)} members",
-        tol=tolerance(meta),
-        roles=_roles(object_of(meta, "roles", ("weight", "offset"))),
-        training=training(meta["training"]),
-        report=mapping(meta["report"], "report"),
-        members=members,
+        **_of_members(meta, columns, encoder, members),
         scheme=str(about["scheme"]),
         distance=integer(about, "multiclass", "distance", least=0),
     )
@@ -160,20 +150,29 @@ def _multilabel(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]])
         raise ModelFileError("members must have one loss, with one output.")
     return MultiLabel(
         coef=np.column_stack([member.coef for member in members]),
-        columns=columns,
         loss=members[0].loss,
-        penalty=members[0].penalty,
         target=Target(text(stated, "target", "name"), "labels", names=names),
-        verdict=_verdict(object_of(meta, "verdict", VERDICT)),
-        encoder=encoder,
-        solver=members[0].solver,
-        reason=f"{members[0].reason}; one of {len(members)} members",
-        tol=tolerance(meta),
-        roles=_roles(object_of(meta, "roles", ("weight", "offset"))),
-        training=training(meta["training"]),
-        report=mapping(meta["report"], "report"),
-        members=members,
+        **_of_members(meta, columns, encoder, members),
     )
+
+
+def _of_members(
+    meta: Mapping[str, Any], columns: tuple[str, ...], encoder: Encoder | None, members: tuple[Model, ...]
+) -> dict[str, Any]:
+    """Return the fields of a model of members that do not depend on what they are asked."""
+    return {
+        "columns": columns,
+        "encoder": encoder,
+        "members": members,
+        "penalty": members[0].penalty,
+        "solver": members[0].solver,
+        "reason": f"{members[0].reason}; one of {len(members)} members",
+        "verdict": _verdict(object_of(meta, "verdict", VERDICT)),
+        "tol": tolerance(meta),
+        "roles": _roles(object_of(meta, "roles", ("weight", "offset"))),
+        "training": training(meta["training"]),
+        "report": mapping(meta["report"], "report"),
+    }
 
 
 def _members(

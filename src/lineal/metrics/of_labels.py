@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from lineal.metrics.labels import LabelFigures
 
 
-class SubsetAccuracy(Metric):
+class _Share(Metric):
+    """A share of what was right, of labels."""
+
+    larger_is_better = True
+    of_labels = True
+
+
+class SubsetAccuracy(_Share):
     """The share of rows of which every label is right."""
 
     name = "subset_accuracy"
     formula = "(1/S) sum s [p_k = y_k for every k]"
-    larger_is_better = True
-    of_labels = True
 
     @classmethod
     def value(cls, sums: LabelFigures) -> float:
@@ -44,13 +49,11 @@ class HammingLoss(Metric):
         return max(wrong, 0.0) / known
 
 
-class MicroPrecision(Metric):
+class MicroPrecision(_Share):
     """The share of right ones among the labels predicted, all counted at once."""
 
     name = "micro_precision"
     formula = "sum s [p_k = y_k = 1] / sum s [p_k = 1], over rows and labels"
-    larger_is_better = True
-    of_labels = True
     compared = False
 
     @classmethod
@@ -60,13 +63,11 @@ class MicroPrecision(Metric):
         return _share(hits, taken)
 
 
-class MicroRecall(Metric):
+class MicroRecall(_Share):
     """The share of predicted ones among the labels that rows have, all counted at once."""
 
     name = "micro_recall"
     formula = "sum s [p_k = y_k = 1] / sum s [y_k = 1], over rows and labels"
-    larger_is_better = True
-    of_labels = True
     compared = False
 
     @classmethod
@@ -76,13 +77,11 @@ class MicroRecall(Metric):
         return _share(hits, there)
 
 
-class MicroF1(Metric):
+class MicroF1(_Share):
     """The harmonic mean of precision and recall of all labels at once."""
 
     name = "micro_f1"
     formula = "2 sum s [p_k = y_k = 1] / sum s ([p_k = 1] + [y_k = 1]), over rows and labels"
-    larger_is_better = True
-    of_labels = True
 
     @classmethod
     def value(cls, sums: LabelFigures) -> float:
@@ -91,13 +90,11 @@ class MicroF1(Metric):
         return _share(2.0 * hits, there + taken)
 
 
-class MacroPrecision(Metric):
+class MacroPrecision(_Share):
     """The mean precision of the labels that occur or are predicted; 0 for one that is never predicted."""
 
     name = "macro_precision"
     formula = "mean over k of sum s [p_k = y_k = 1] / sum s [p_k = 1]"
-    larger_is_better = True
-    of_labels = True
     compared = False
 
     @classmethod
@@ -107,13 +104,11 @@ class MacroPrecision(Metric):
         return _mean_share(hits, taken, there + taken)
 
 
-class MacroRecall(Metric):
+class MacroRecall(_Share):
     """The mean recall of the labels that occur or are predicted; 0 for one that does not occur."""
 
     name = "macro_recall"
     formula = "mean over k of sum s [p_k = y_k = 1] / sum s [y_k = 1]"
-    larger_is_better = True
-    of_labels = True
     compared = False
 
     @classmethod
@@ -123,13 +118,11 @@ class MacroRecall(Metric):
         return _mean_share(hits, there, there + taken)
 
 
-class MacroF1(Metric):
+class MacroF1(_Share):
     """The mean F1 of the labels that occur or are predicted."""
 
     name = "macro_f1"
     formula = "mean over k of 2 sum s [p_k = y_k = 1] / sum s ([p_k = 1] + [y_k = 1])"
-    larger_is_better = True
-    of_labels = True
 
     @classmethod
     def value(cls, sums: LabelFigures) -> float:
@@ -138,13 +131,11 @@ class MacroF1(Metric):
         return _mean_share(2.0 * hits, there + taken, there + taken)
 
 
-class SamplesF1(Metric):
+class SamplesF1(_Share):
     """The mean over rows of the F1 of a row's labels; 1 for a row that has none and is given none."""
 
     name = "samples_f1"
     formula = "(1/S) sum s 2 |p and y| / (|p| + |y|)"
-    larger_is_better = True
-    of_labels = True
 
     @classmethod
     def value(cls, sums: LabelFigures) -> float:
@@ -152,13 +143,11 @@ class SamplesF1(Metric):
         return sums.overlap / sums.weight
 
 
-class MacroAuc(Metric):
+class MacroAuc(_Share):
     """The mean, over the labels that some rows have and others have not, of the area under the ROC curve."""
 
     name = "macro_auc"
     formula = "mean over k of P(eta_k of a row with label k > eta_k of one without)"
-    larger_is_better = True
-    of_labels = True
 
     @classmethod
     def value(cls, sums: LabelFigures) -> float:

@@ -46,9 +46,13 @@ class Format(ABC):
         """Return the table of a file."""
 
     @classmethod
-    @abstractmethod
     def example(cls) -> bytes:
-        """Return a small file for the laws: two columns, two rows."""
+        """Return a small file for the laws, two columns and two rows: as it is written here, unless it says otherwise."""
+        stream = io.BytesIO()
+        sink = cls.sink(stream)
+        sink.write(_example_batch())
+        sink.close()
+        return stream.getvalue()
 
     @classmethod
     def sink(cls, stream: BinaryIO, ending: str = "") -> Sink:
@@ -99,15 +103,6 @@ class ParquetFile(Format):
         from lineal.tables.vectors import widened
 
         return widened(Reader(file))
-
-    @classmethod
-    def example(cls) -> bytes:
-        """Return a Parquet file as it is written here."""
-        stream = io.BytesIO()
-        sink = cls.sink(stream)
-        sink.write(_example_batch())
-        sink.close()
-        return stream.getvalue()
 
     @classmethod
     def sink(cls, stream: BinaryIO, ending: str = "") -> Sink:
@@ -244,15 +239,6 @@ class SpreadsheetFile(Format):
         from lineal.tables.sheets import Sheet
 
         return Sheet.open(file, sheet=sheet, header=header)
-
-    @classmethod
-    def example(cls) -> bytes:
-        """Return a workbook as it is written here."""
-        stream = io.BytesIO()
-        sink = cls.sink(stream)
-        sink.write(_example_batch())
-        sink.close()
-        return stream.getvalue()
 
     @classmethod
     def sink(cls, stream: BinaryIO, ending: str = "") -> Sink:
