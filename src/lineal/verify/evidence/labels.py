@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import ModelFileError
-from lineal.verify.arithmetic import EPS, Array, summed, total
+from lineal.verify.arithmetic import Array, summed, total
 from lineal.verify.claims.ground import Ground, field, ground, texts
 from lineal.verify.claims.model import Claims
 from lineal.verify.claims.training import Arrays, Examples, chosen, examples, problem_of
-from lineal.verify.evidence.members import Asked, check_worst, take_members
+from lineal.verify.evidence.members import Asked, check_rows, check_worst, take_members
 from lineal.verify.evidence.verdicts import check_verdict
 from lineal.verify.problem.formulas import Training
 from lineal.verify.reading.labels import Labeled
@@ -61,11 +61,7 @@ def check_labels(report: Report, claims: Labels, table: Table, watch: Watch = si
     for number, member in enumerate(claims.members):
         part = Asked(report, f"member {number}, {member.targets[0]}")
         own = replace(training, rows=int(rows[number]), weight=summed(weight[number]))
-        part.check(
-            "the number of its rows and their weight are as stated",
-            own.rows == member.rows and abs(own.weight - member.weight_sum) <= (training.every + 8) * EPS * own.weight,
-            f"{own.rows} rows of weight {own.weight!r}, stated {member.rows} and {member.weight_sum!r}",
-        )
+        check_rows(part, member, own)
         check_verdict(part, member, _asked_of(part, member, own, number))
     check_worst(report, claims.members, claims.verdict, "label" + "s" * (len(claims.members) > 1), "that of")
 

@@ -112,13 +112,18 @@ def check_committee(report: Report, claims: Committee, table: Table, watch: Watc
         part, word = Asked(report, f"member {number}, {member.targets[0]}"), claims.words[:, number]
         own = replace(training, rows=int(rows[word != 0].sum()), weight=total(weight[word != 0]))
         part.check("it is asked what its place of the code says", member.targets[0] == _asked(claims, number))
-        part.check(
-            "the number of its rows and their weight are as stated",
-            own.rows == member.rows and abs(own.weight - member.weight_sum) <= (training.every + 8) * EPS * own.weight,
-            f"{own.rows} rows of weight {own.weight!r}, stated {member.rows} and {member.weight_sum!r}",
-        )
+        check_rows(part, member, own)
         check_verdict(part, member, _asked_of(part, member, own, word))
     check_worst(report, claims.members, claims.verdict, "members", "the one asked whether")
+
+
+def check_rows(report: Report, member: Claims, own: Examples) -> None:
+    """Check how many rows a member has, and their weight."""
+    report.check(
+        "the number of its rows and their weight are as stated",
+        own.rows == member.rows and abs(own.weight - member.weight_sum) <= (own.every + 8) * EPS * own.weight,
+        f"{own.rows} rows of weight {own.weight!r}, stated {member.rows} and {member.weight_sum!r}",
+    )
 
 
 def _asked_of(report: Report, member: Claims, training: Examples, word: Words) -> Training:

@@ -27,7 +27,7 @@ from lineal.verify.evidence.stable_step import check_stable_step
 from lineal.verify.evidence.stationary import check_infeasible, check_slope, check_stationary
 from lineal.verify.evidence.tolerances import check_objective
 from lineal.verify.losses import Perceptron, ZeroOne
-from lineal.verify.problem.dependence import DEPENDENCE_SHARE, NotProvenError, dependence, spanning
+from lineal.verify.problem.dependence import DEPENDENCE_SHARE, NotProvenError, dependence, spanned
 from lineal.verify.problem.formulas import Point, Training
 from lineal.verify.proof.witnesses import independent
 from lineal.verify.report import Report
@@ -122,12 +122,7 @@ def _said(report: Report, claims: Claims, *keys: str, flat: str = "") -> None:
 
 def _columns(problem: Training) -> Index:
     """Return the columns a dual point has to respect; of dependent ones a basis, where no claim of uniqueness is made."""
-    if problem.loss.flat:
-        try:
-            return spanning(problem, problem.unpenalized)
-        except NotProvenError:
-            pass
-    return problem.unpenalized
+    return spanned(problem)[0] if problem.loss.flat else problem.unpenalized
 
 
 def _within(report: Report, claims: Claims, point: Point, columns: Index) -> None:
@@ -164,10 +159,7 @@ def _not_unique(report: Report, claims: Claims, point: Point) -> None:
         kept, bad = problem.unpenalized, str(error)
     detail = bad or f"rank {len(kept)} of {len(problem.unpenalized)}"
     report.check("the dependencies are independent of each other", not bad, detail)
-    try:
-        kept, bad = spanning(problem, problem.unpenalized), ""
-    except NotProvenError as error:
-        bad = str(error)
+    kept, bad = spanned(problem)
     exact = not bad and len(kept) == len(problem.unpenalized) - null_space.shape[1]
     report.check("so many columns are combinations of the others in every digit", exact, bad)
     _within(report, claims, point, kept)
@@ -185,10 +177,7 @@ def _not_unique(report: Report, claims: Claims, point: Point) -> None:
 def _not_unique_unnamed(report: Report, claims: Claims, point: Point) -> None:
     """Find the dependencies where the null space was too large to keep; smallest coefficients are rows combined."""
     problem = point.problem
-    try:
-        kept, bad = spanning(problem, problem.unpenalized), ""
-    except NotProvenError as error:
-        kept, bad = problem.unpenalized, str(error)
+    kept, bad = spanned(problem)
     report.check(
         "some columns are combinations of others", len(kept) < len(problem.unpenalized), bad or f"rank {len(kept)}"
     )
@@ -212,10 +201,7 @@ def _budget(report: Report, claims: Claims, point: Point) -> None:
             check_ending(report, claims.reason, claims.columns)
             check_sentence(report, claims.sentence, f"Stopped without a proof: {claims.reason}.")
         return
-    try:
-        columns = spanning(point.problem, point.problem.unpenalized)
-    except NotProvenError:
-        columns = point.problem.unpenalized
+    columns = spanned(point.problem)[0]
     check_gap(report, claims, point, columns, stated_gap(report, claims.evidence, claims.gap, claims.relative_gap))
     relative = claims.relative_gap
     above = relative is None or relative > claims.tol

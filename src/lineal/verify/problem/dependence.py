@@ -81,6 +81,14 @@ def spanning(design: Training, columns: Index) -> Index:
     return columns[kept]
 
 
+def spanned(design: Training) -> tuple[Index, str]:
+    """Return the unpenalized columns of which all others are combinations; all, and why, where that is not proven."""
+    try:
+        return spanning(design, design.unpenalized), ""
+    except NotProvenError as error:
+        return design.unpenalized, str(error)
+
+
 def _weights(x: Columns, factor: Array, base: Index, others: Index) -> Array:
     """Return weights of the base columns that take each other column away: least squares, with one correction."""
     inverse = np.linalg.pinv(factor[:, base])

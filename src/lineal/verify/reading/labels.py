@@ -11,7 +11,7 @@ import numpy as np
 from lineal.verify.arithmetic import Array
 from lineal.verify.reading import cells
 from lineal.verify.reading.cells import BLOCK_ROWS, Cells, Column
-from lineal.verify.reading.tables import Table
+from lineal.verify.reading.tables import Seen, Table
 
 WORDS: Final = {
     **dict.fromkeys(("1", "true", "t", "yes", "y"), 1.0),
@@ -29,45 +29,28 @@ class Listing:
     by: str | None
 
 
-@dataclass
-class Labeled:
-    """A table with a column of numbers for every label, ``names``, beside its own."""
+class Labeled(Seen):
+    """A table with a column of numbers for every one of the ``labels`` beside its own."""
 
-    inner: Table
-    labels: Sequence[str]
-    listing: Listing | None
-
-    @property
-    def zero(self) -> bool:
-        """Whether an absent number column is all zeros."""
-        return self.inner.zero
-
-    @property
-    def names(self) -> list[str]:
-        """The columns of the table."""
-        return self.inner.names
-
-    def has(self, name: str) -> bool:
-        """Return whether there is such a column."""
-        return self.inner.has(name)
+    def __init__(self, table: Table, labels: Sequence[str], listing: Listing | None) -> None:
+        super().__init__(table)
+        self._labels, self._listing = labels, listing
 
     def blocks(self, needed: Iterable[str], rows: int = BLOCK_ROWS) -> Iterator[Cells]:
         """Yield the needed columns and the labels, ``rows`` rows at a time."""
-        for block in self.inner.blocks(needed, rows):
-            columns: dict[str, Column] = dict(block.columns)
-            if self.listing is None:
-                columns |= {name: answers(block.column(name)) for name in self.labels}
+        for block in self._table.blocks(needed, rows):
+            if self._listing is None:
+                columns: dict[str, Column] = {name: answers(block.column(name)) for name in self._labels}
             else:
-                columns |= self._listed(block.column(self.listing.column))
-            yield replace(block, columns=columns)
+                columns = self._listed(self._listing, block.column(self._listing.column))
+            yield replace(block, columns=block.columns | columns)
 
-    def _listed(self, column: Column) -> dict[str, Column]:
-        assert self.listing is not None
-        lead = f"{self.listing.column}="
-        said = [words(cell, self.listing.by) for cell in cells.listed(column)]
+    def _listed(self, listing: Listing, column: Column) -> dict[str, Column]:
+        lead = f"{listing.column}="
+        said = [words(cell, listing.by) for cell in cells.listed(column)]
         unknown = np.array([one is None for one in said], dtype=bool)
         columns: dict[str, Column] = {}
-        for name in self.labels:
+        for name in self._labels:
             word = name.removeprefix(lead) if name.startswith(lead) else None
             there = np.array([one is not None and word in one for one in said], dtype=np.float64)
             columns[name] = np.where(unknown, np.nan, there)

@@ -11,7 +11,7 @@ import numpy as np
 
 from lineal.verify.reading import cells
 from lineal.verify.reading.cells import BLOCK_ROWS, Cells, Word
-from lineal.verify.reading.tables import Table
+from lineal.verify.reading.tables import Seen, Table
 
 
 def reading(marks: Collection[str]) -> Callable[[object], object]:
@@ -47,17 +47,13 @@ def _number(text: str) -> float | None:
     return None if math.isnan(value) else value
 
 
-class Told:
+class Told(Seen):
     """A table in some of whose columns it is settled which cells are missing."""
 
     def __init__(self, table: Table, marks: Mapping[str, Collection[str]]) -> None:
-        self._table, self.zero, self.names = table, table.zero, table.names
+        super().__init__(table)
         self._reading = {name: reading(own) for name, own in marks.items()}
         self._numbers = {name: [v for mark in own if (v := _number(mark)) is not None] for name, own in marks.items()}
-
-    def has(self, name: str) -> bool:
-        """Return whether there is such a column."""
-        return self._table.has(name)
 
     def blocks(self, needed: Iterable[str], rows: int = BLOCK_ROWS) -> Iterator[Cells]:
         """Yield the needed columns, ``rows`` rows at a time."""

@@ -273,6 +273,17 @@ class Svmlight:
             yield fields[0], entries
 
 
+class Seen:
+    """A table seen through something: as it is, but for what an heir changes."""
+
+    def __init__(self, table: Table) -> None:
+        self._table, self.zero, self.names = table, table.zero, table.names
+
+    def has(self, name: str) -> bool:
+        """Return whether there is such a column."""
+        return self._table.has(name)
+
+
 @dataclass
 class Kept:
     """A table in memory, which is its only block."""

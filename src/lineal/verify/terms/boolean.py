@@ -9,7 +9,7 @@ import numpy as np
 
 from lineal.verify.arithmetic import Array
 from lineal.verify.reading import cells
-from lineal.verify.terms.number import Mean, filled, with_mark
+from lineal.verify.terms.number import Filled, filled, with_mark
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -50,16 +50,17 @@ def _meant(term: Mapping[str, Any], column: cells.Column) -> Array:
     return np.array([means[text] for text in texts], dtype=np.float64)
 
 
-class Learner:
+class Learner(Filled):
     """What the training cells teach: every text is in one list, the fill is the mean."""
 
     def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._seen, self._mean = term, set[str | None](), Mean(term["fill"])
+        super().__init__(term)
+        self._seen = set[str | None]()
 
-    def see(self, column: cells.Column) -> None:
-        """Take some more cells."""
+    def read(self, column: cells.Column) -> Array:
+        """Return 1 and 0, and keep the texts."""
         self._seen.update(cells.texts(column))
-        self._mean.see(_meant(self._term, column))
+        return _meant(self._term, column)
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term, None if nothing is.
@@ -73,4 +74,4 @@ class Learner:
         unused = (set(self._term["true"]) | set(self._term["false"])) - self._seen
         if unused:
             return f"{min(unused)!r} does not occur in the training rows"
-        return self._mean.wrong(float(self._term["fill"]))
+        return super().wrong()

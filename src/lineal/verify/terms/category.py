@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -51,15 +52,24 @@ def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     return list(out)
 
 
-class Learner:
-    """What the training cells teach: the levels are theirs, sorted."""
+class Counted:
+    """How often the training cells have every text, and how many of them hold nothing."""
 
     def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._seen = term, set[str | None]()
+        self._term, self._counts = term, Counter[str | None]()
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
-        self._seen.update(cells.texts(column))
+        self._counts.update(cells.texts(column))
+
+    def by_frequency(self) -> list[str]:
+        """Return the texts, the most frequent first, equal ones in the order of the alphabet."""
+        counts = {text: count for text, count in self._counts.items() if text is not None}
+        return sorted(counts, key=lambda text: (-counts[text], text))
+
+
+class Learner(Counted):
+    """What the training cells teach: the levels are theirs, sorted."""
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term, None if nothing is.
@@ -69,7 +79,7 @@ class Learner:
         >>> one.wrong()
         'the levels are not those of the training rows, sorted: they differ at ...B...'
         """
-        seen, levels = {text for text in self._seen if text is not None}, self._term["levels"]
+        seen, levels = set(self.by_frequency()), self._term["levels"]
         if levels != sorted(seen):
             odd = sorted(seen.symmetric_difference(levels)) or ["the order"]
             return f"the levels are not those of the training rows, sorted: they differ at ...{odd[0]}..."

@@ -11,7 +11,7 @@ import numpy as np
 from lineal.errors import ModelFileError
 from lineal.verify.arithmetic import Array
 from lineal.verify.reading import cells
-from lineal.verify.terms.number import Mean, filled, with_mark
+from lineal.verify.terms.number import Filled, filled, with_mark
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -112,21 +112,10 @@ def arithmetic(x: Array, sign: str | None, right: str | None, left: str | None, 
     return {"+": x + c, "-": x - c, "*": x * c, "/": x / c if sign == "/" else x}[sign]
 
 
-class Learner:
-    """What the training cells teach: the fill."""
+class Learner(Filled):
+    """What the training cells teach: the fill.
 
-    def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._mean = term, Mean(term["fill"])
-
-    def see(self, column: cells.Column) -> None:
-        """Take some more cells."""
-        self._mean.see(cells.numbers(column))
-
-    def wrong(self) -> str | None:
-        """Return what is wrong with the term, None if nothing is.
-
-        >>> one = Learner({"column": "x", "functions": [], "fill": 2.0, "indicator": False})
-        >>> one.see(["1", "3"])
-        >>> one.wrong()
-        """
-        return self._mean.wrong(float(self._term["fill"]))
+    >>> one = Learner({"column": "x", "functions": [], "fill": 2.0, "indicator": False})
+    >>> one.see(["1", "3"])
+    >>> one.wrong()
+    """

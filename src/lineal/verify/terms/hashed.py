@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -48,15 +47,8 @@ def values(term: Mapping[str, Any], column: cells.Column) -> Array:
     return out
 
 
-class Learner:
+class Learner(category.Counted):
     """What the training cells teach: which levels are the most frequent ones, and which buckets the others are in."""
-
-    def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._counts = term, Counter[str | None]()
-
-    def see(self, column: cells.Column) -> None:
-        """Take some more cells."""
-        self._counts.update(cells.texts(column))
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term, None if nothing is.
@@ -68,8 +60,7 @@ class Learner:
         term = self._term
         if term["reference"] is not None or not 1 <= term["bits"] <= 20:
             return "it has a reference, or a number of bits out of range"
-        counts = {level: count for level, count in self._counts.items() if level is not None}
-        first = sorted(counts, key=lambda level: (-counts[level], level))
+        first = self.by_frequency()
         kept, rest = first[: len(term["levels"])], first[len(term["levels"]) :]
         if term["levels"] != sorted(kept):
             return "the levels that have a column of their own are not the most frequent ones, sorted"

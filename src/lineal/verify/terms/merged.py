@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -37,22 +36,12 @@ def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     kept = set(term["levels"])
     rare = [float(text is not None and text not in kept) for text in cells.texts(column)]
     columns = category.values(term, column)
-    return [
-        *columns[: len(columns) - int(term["missing"])],
-        np.array(rare),
-        *columns[len(columns) - int(term["missing"]) :],
-    ]
+    columns.insert(len(columns) - int(term["missing"]), np.array(rare))
+    return columns
 
 
-class Learner:
+class Learner(category.Counted):
     """What the training cells teach: the levels kept are the most frequent ones, equal ones in the order of the alphabet."""
-
-    def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._counts = term, Counter[str | None]()
-
-    def see(self, column: cells.Column) -> None:
-        """Take some more cells."""
-        self._counts.update(cells.texts(column))
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term, None if nothing is.
@@ -61,11 +50,9 @@ class Learner:
         >>> one.see(["A", "A", "B", "C"])
         >>> one.wrong()
         """
-        term, gone = self._term, self._counts[None] > 0
-        counts = {level: count for level, count in self._counts.items() if level is not None}
+        term, gone, first = self._term, self._counts[None] > 0, self.by_frequency()
         if term["levels"] != sorted(term["levels"]) or term["reference"] not in (None, *term["levels"]):
             return "the levels are not sorted, or the reference is none of them"
-        first = sorted(counts, key=lambda level: (-counts[level], level))
         if len(first) <= len(term["levels"]):
             return "no level is merged"
         if term["levels"] != sorted(first[: len(term["levels"])]):

@@ -45,20 +45,38 @@ def filled(term: Mapping[str, Any], numbers: Array) -> list[Array]:
     return [whole, gone.astype(np.float64)] if term["indicator"] else [whole]
 
 
-class Learner:
+class Filled:
+    """What the training cells teach any term that is a number: the fill is the mean of what cells mean, NaN if nothing."""
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._term, self._mean = term, Mean(term["fill"])
+
+    def read(self, column: cells.Column) -> Array:
+        """Return the numbers that cells mean."""
+        return cells.numbers(column)
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+        self._mean.see(self.read(column))
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term, None if nothing is."""
+        return self._mean.wrong(float(self._term["fill"]))
+
+
+class Learner(Filled):
     """What the training cells teach: the fill must be their mean.
 
     Where all present cells are the same number, the fill is another one (1 for 0, else 0), and no indicator is needed.
     """
 
-    def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._mean, self._gone = term, Mean(term["fill"]), False
+    _gone = False
 
-    def see(self, column: cells.Column) -> None:
-        """Take some more cells."""
-        present = cells.numbers(column)
-        self._gone = self._gone or bool(np.any(np.isnan(present)))
-        self._mean.see(present)
+    def read(self, column: cells.Column) -> Array:
+        """Return the cells as numbers, and keep whether one is missing."""
+        numbers = cells.numbers(column)
+        self._gone = self._gone or bool(np.any(np.isnan(numbers)))
+        return numbers
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term, None if nothing is.
@@ -72,7 +90,7 @@ class Learner:
         if self._gone and mean.low == mean.high and not self._term["indicator"]:
             other = 1.0 if mean.low == 0.0 else 0.0
             return None if fill == other else f"the fill is {fill!r}, it must be {other!r}"
-        return mean.wrong(fill)
+        return super().wrong()
 
 
 class Mean:

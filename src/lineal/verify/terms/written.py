@@ -10,7 +10,7 @@ import numpy as np
 
 from lineal.verify.arithmetic import Array
 from lineal.verify.reading import cells
-from lineal.verify.terms.number import Mean, filled, with_mark
+from lineal.verify.terms.number import Filled, filled, with_mark
 
 Number = Callable[[Mapping[str, Any], object], float]
 """What reads a present cell of a term."""
@@ -92,16 +92,17 @@ def numbers(term: Mapping[str, Any], column: cells.Column, number: Number) -> Ar
     return np.array(doubles, dtype=np.float64)
 
 
-class Learner:
+class Learner(Filled):
     """What the training cells teach: markers that occur, the mean as fill. ``number`` reads a present cell."""
 
     def __init__(self, term: Mapping[str, Any], number: Number = number) -> None:
-        self._term, self._number, self._mean, self._marks = term, number, Mean(term["fill"]), Marks(term)
+        super().__init__(term)
+        self._number, self._marks = number, Marks(term)
 
-    def see(self, column: cells.Column) -> None:
-        """Take some more cells."""
+    def read(self, column: cells.Column) -> Array:
+        """Return the numbers that cells mean, and keep the markers that occur."""
         self._marks.see(column)
-        self._mean.see(numbers(self._term, column, self._number))
+        return numbers(self._term, column, self._number)
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term, None if nothing is.
@@ -110,7 +111,7 @@ class Learner:
         >>> one.see(["1,5", "2,5"])
         >>> one.wrong()
         """
-        return self._marks.wrong() or self._mean.wrong(float(self._term["fill"]))
+        return self._marks.wrong() or super().wrong()
 
 
 class Marks:
