@@ -11,7 +11,6 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
-#define LINEAL_WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi2,avx512vpopcntdq,bmi,bmi2,popcnt")))
 #endif
 
 namespace lineal {
@@ -56,53 +55,7 @@ __attribute__((target("avx2,bmi,popcnt"))) std::size_t places_quickly(const char
     return found;
 }
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"  // what the compiler's own header leaves open on purpose
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-// The same with 512 bits. Places of line ends among the places go to `ends`, which has room for one more.
-LINEAL_WIDE std::size_t places_widely(const char* text, std::size_t size, char delimiter, std::uint32_t* out, std::uint32_t* ends,
-                                      std::size_t& rows) {
-    const __m512i stop = _mm512_set1_epi8(delimiter), line = _mm512_set1_epi8('\n'), carriage = _mm512_set1_epi8('\r');
-    alignas(64) static constexpr char counted[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-                                                     22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
-                                                     44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
-    const __m512i numbers = _mm512_load_si512(counted);
-    std::size_t found = 0;
-    rows = 0;
-    for (std::size_t i = 0; i < size; i += 64) {
-        const __mmask64 inside = size - i < 64 ? (std::uint64_t{1} << (size - i)) - 1 : ~std::uint64_t{0};
-        const __m512i some = _mm512_maskz_loadu_epi8(inside, text + i);
-        const std::uint64_t lines = _mm512_mask_cmpeq_epi8_mask(inside, some, line) | _mm512_mask_cmpeq_epi8_mask(inside, some, carriage);
-        const std::uint64_t bits = _mm512_mask_cmpeq_epi8_mask(inside, some, stop) | lines;
-        __m512i places = _mm512_maskz_compress_epi8(bits, numbers);
-        const __m512i from = _mm512_set1_epi32(static_cast<int>(i));
-        const std::size_t count = static_cast<std::size_t>(__builtin_popcountll(bits));
-        std::uint32_t* to = out + found;
-        for (std::size_t done = 0;; places = _mm512_alignr_epi64(places, places, 2)) {
-            _mm512_storeu_si512(to + done, _mm512_add_epi32(from, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(places))));
-            if ((done += 16) >= count) break;
-        }
-        std::uint64_t last = _pext_u64(lines, bits);
-        do {
-            ends[rows] = static_cast<std::uint32_t>(found + static_cast<std::size_t>(__builtin_ctzll(last | std::uint64_t{1} << 63)));
-            rows += last != 0;
-            last &= last - 1;
-        } while (last);
-        found += count;
-    }
-    return found;
-}
-#pragma GCC diagnostic pop
-
 // What this machine can, and the level of the other loops (LINEAL_CPU) allows.
-bool wide() {
-    static const bool can = level_in_use() == "v4" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi2") &&
-                            __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-    return can;
-}
-
 bool quick() {
     static const bool can =
         level_in_use() != "v2" && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
@@ -114,12 +67,10 @@ bool quick() {
 constexpr std::size_t SPARE = 16;
 
 std::size_t places(const char* text, std::size_t size, char delimiter, std::uint32_t* out, std::uint32_t* ends, std::size_t& rows) {
-    std::size_t found = 0;
 #if defined(__x86_64__) && defined(__GNUC__)
-    if (wide()) return places_widely(text, size, delimiter, out, ends, rows);
-    found = quick() ? places_quickly(text, size, delimiter, out) : places_plainly(text, size, delimiter, out);
+    const std::size_t found = quick() ? places_quickly(text, size, delimiter, out) : places_plainly(text, size, delimiter, out);
 #else
-    found = places_plainly(text, size, delimiter, out);
+    const std::size_t found = places_plainly(text, size, delimiter, out);
 #endif
     rows = 0;
     for (std::size_t k = 0; k < found; ++k) {

@@ -140,35 +140,7 @@ void Reader::words(std::string_view document) {
             close();
     };
     while (p < end) {
-        const unsigned char* stop = end;  // up to here there are no other characters than ASCII's
-#if defined(__SSE2__)
-        if (end - p >= 16) {
-            const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-            const unsigned other = static_cast<unsigned>(_mm_movemask_epi8(bytes));
-            if (!other) {
-                char block[32];
-                __m128i changed = bytes;
-                const unsigned marks = sixteen(changed, reading_->lower);
-                _mm_storeu_si128(reinterpret_cast<__m128i*>(block), changed);
-                _mm_storeu_si128(reinterpret_cast<__m128i*>(block + 16), changed);
-                for (unsigned at = 0;;) {
-                    const unsigned run = static_cast<unsigned>(__builtin_ctz(~(marks >> at)));
-                    std::memcpy(out, block + at, 16);
-                    out += run;
-                    length += run;
-                    at += run;
-                    if (at == 16) break;
-                    if (out > start) close();
-                    if (!(marks >> at)) break;
-                    at += static_cast<unsigned>(__builtin_ctz(marks >> at));
-                }
-                p += 16;
-                continue;
-            }
-            stop = p + __builtin_ctz(other);
-        }
-#endif
-        for (; p < stop && *p < 0x80; ++p) {
+        for (; p < end && *p < 0x80; ++p) {
             const std::uint8_t found = ascii[*p];
             if (found) {
                 *out++ = static_cast<char>(found);
