@@ -3,7 +3,80 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what type checkers and editors see of the names below
+    from lineal.api.comparing import compare as compare
+    from lineal.api.dataset import beside as beside
+    from lineal.api.dataset import rename as rename
+    from lineal.api.model_file import load as load
+    from lineal.api.stacking import Stack as Stack
+    from lineal.api.stacking import out_of_fold as out_of_fold
+    from lineal.api.stacking import stack as stack
+    from lineal.api.sweeping import sweep as sweep
+    from lineal.api.training import evaluate as evaluate
+    from lineal.api.training import fit as fit
+    from lineal.api.validating import cross_validate as cross_validate
+    from lineal.errors import InputError as InputError
+    from lineal.errors import LinealError as LinealError
+    from lineal.errors import ModelFileError as ModelFileError
+    from lineal.errors import VerificationError as VerificationError
+    from lineal.estimators import SVC as SVC
+    from lineal.estimators import SVR as SVR
+    from lineal.estimators import BayesianRidge as BayesianRidge
+    from lineal.estimators import BernoulliNB as BernoulliNB
+    from lineal.estimators import CategoricalNB as CategoricalNB
+    from lineal.estimators import ComplementNB as ComplementNB
+    from lineal.estimators import ElasticNet as ElasticNet
+    from lineal.estimators import ElasticNetCV as ElasticNetCV
+    from lineal.estimators import GaussianNB as GaussianNB
+    from lineal.estimators import GaussianProcessRegressor as GaussianProcessRegressor
+    from lineal.estimators import HuberRegressor as HuberRegressor
+    from lineal.estimators import KernelLogisticRegression as KernelLogisticRegression
+    from lineal.estimators import KernelPerceptron as KernelPerceptron
+    from lineal.estimators import KernelRidge as KernelRidge
+    from lineal.estimators import KNeighborsClassifier as KNeighborsClassifier
+    from lineal.estimators import KNeighborsRegressor as KNeighborsRegressor
+    from lineal.estimators import Lasso as Lasso
+    from lineal.estimators import LassoCV as LassoCV
+    from lineal.estimators import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
+    from lineal.estimators import LinearRegression as LinearRegression
+    from lineal.estimators import LinearSVC as LinearSVC
+    from lineal.estimators import LinearSVR as LinearSVR
+    from lineal.estimators import LogisticRegression as LogisticRegression
+    from lineal.estimators import LogisticRegressionCV as LogisticRegressionCV
+    from lineal.estimators import MultinomialNB as MultinomialNB
+    from lineal.estimators import NearestNeighbors as NearestNeighbors
+    from lineal.estimators import Nystroem as Nystroem
+    from lineal.estimators import Perceptron as Perceptron
+    from lineal.estimators import PoissonRegressor as PoissonRegressor
+    from lineal.estimators import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
+    from lineal.estimators import QuantileRegressor as QuantileRegressor
+    from lineal.estimators import RBFSampler as RBFSampler
+    from lineal.estimators import Ridge as Ridge
+    from lineal.estimators import RidgeClassifier as RidgeClassifier
+    from lineal.estimators import RidgeClassifierCV as RidgeClassifierCV
+    from lineal.estimators import RidgeCV as RidgeCV
+    from lineal.estimators import SGDClassifier as SGDClassifier
+    from lineal.estimators import SGDRegressor as SGDRegressor
+    from lineal.estimators import SparsemaxClassifier as SparsemaxClassifier
+    from lineal.estimators.text import TextFeatures as TextFeatures
+    from lineal.features.inspecting import inspect as inspect
+    from lineal.inference.diagnostics import diagnostics as diagnostics
+    from lineal.inference.effects import marginal_effects as marginal_effects
+    from lineal.inference.effects import predicted_means as predicted_means
+    from lineal.inference.linear_hypothesis import hypothesis_test as hypothesis_test
+    from lineal.inference.nested import nested_tests as nested_tests
+    from lineal.inference.ratios import likelihood_ratio as likelihood_ratio
+    from lineal.inference.summaries import summarise as summarise
+    from lineal.inference.term_tests import term_tests as term_tests
+    from lineal.model.model import Model as Model
+    from lineal.model.verdict import Verdict as Verdict
+    from lineal.paths.path_from_arrays import path as path
+    from lineal.perceptron.margins import maximum_margin as maximum_margin
+    from lineal.perceptron.mistakes import zero_one as zero_one
+    from lineal.plots.drawing import plot as plot
+    from lineal.separation import separability as separability
 
 __version__ = "0.1.0"
 
@@ -87,14 +160,23 @@ _ROOMS = ("inference", "plots")
 __all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604  (names resolved lazily below)
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        public = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
-        return public
-    if name in _ROOMS:
-        return importlib.import_module(f"lineal.{name}")
-    raise AttributeError(f"module 'lineal' has no attribute {name!r}")
+_MODULES = ("kernels", "losses", "penalties", "solvers")
+"""Rooms whose objects are given to estimators: ``lineal.solvers.NewtonCG()``."""
+
+if not TYPE_CHECKING:  # or every misspelt name would be fine for a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOMES:
+            public = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
+            return public
+        if name in _MODULES:
+            return importlib.import_module(f"lineal.{name}")
+        if not name.startswith("_"):
+            absent = importlib.import_module("lineal.api.absent")
+            if name in absent.ABSENT:
+                raise absent.AbsentError(name)
+        raise AttributeError(f"module 'lineal' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_ROOMS})
+    return sorted([*__all__, *_MODULES])

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-from sklearn.base import ClassifierMixin
 
+from lineal.estimators.bases import ClassifierMixin
 from lineal.estimators.fitted import Fitted, dense
 from lineal.estimators.intake import features_and_target, weights
 from lineal.estimators.labels import Codes, encode, present, weigh
@@ -17,7 +17,7 @@ from lineal.ground.inputs import class_labels
 from lineal.model.target import Target
 
 
-class Classifier(ClassifierMixin, Fitted):  # type: ignore[misc]
+class Classifier(ClassifierMixin, Fitted):
     """A classifier with one score for two classes, or one for each of several."""
 
     coef_: Any

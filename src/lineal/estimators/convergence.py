@@ -8,22 +8,22 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from lineal.api.dialects import SOLVERS
+from lineal.estimators.bases import BaseEstimator
 
 LIMIT_REACHED: Final = re.compile("the limit of [0-9]+ (iterations|epochs)|max_iter was reached")
 """What a verdict says that a number of steps ended."""
 
 
-class Warned(BaseEstimator):  # type: ignore[misc]
+class Warned(BaseEstimator):
     """An estimator whose ``fit`` warns with scikit-learn's ConvergenceWarning where ``max_iter`` ended it."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "fit" in cls.__dict__:
-            cls.fit = _warning(cls.__dict__["fit"])
+            setattr(cls, "fit", _warning(cls.__dict__["fit"]))  # noqa: B010  (not every base has one)
 
 
 def _warning(fit: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.gaussian_process import kernels as theirs
 from sklearn.utils.validation import check_X_y
 
@@ -16,6 +16,7 @@ from lineal.certify.span import prove
 from lineal.certify.span_words import chosen, judge
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
+from lineal.estimators.bases import MultiOutputMixin, RegressorMixin
 from lineal.estimators.descent import seeded
 from lineal.estimators.intake import blame, features, features_and_target, numbers
 from lineal.estimators.kernel_choice import Choice, is_given, listed, structured
@@ -33,7 +34,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  # type: ignore[misc]
+class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     """Gaussian-process regression: ``y = f(x) + noise``, f a Gaussian process with covariance k, noise of variance ``alpha``.
 
     The posterior mean ``k(x, X) (K + alpha 1)^-1 y`` minimises ``sum_i (y_i - f(x_i))^2 / alpha_i + |f|^2``, and is proven to do

@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lineal.certify.wording import exact
 from lineal.designs import as_design
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
+from lineal.estimators.bases import ClassifierMixin
 from lineal.estimators.classification import target_of
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import blame, features, features_and_target, weights
@@ -32,7 +32,7 @@ from lineal.penalties import NoPenalty
 from lineal.sources.memory import Memory
 
 
-class Generative(ClassifierMixin, Fitted):  # type: ignore[misc]
+class Generative(ClassifierMixin, Fitted):
     """A classifier that models how the rows of every class are distributed, and decides by Bayes' theorem.
 
     After ``fit``: ``verdict_`` (exact: nothing is optimized) and ``classes_``.

@@ -9,13 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin
 
 from lineal.api.dialects import strength_of_C
 from lineal.certify.proof import Proof
 from lineal.certify.span import prove
 from lineal.certify.span_words import judge
 from lineal.errors import InputError
+from lineal.estimators.bases import ClassifierMixin
 from lineal.estimators.classification import target_of
 from lineal.estimators.intake import weights
 from lineal.estimators.kernel_choice import choose, gamma_of, rows_of
@@ -34,7 +34,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class KernelLogisticRegression(ClassifierMixin, KernelMachine):  # type: ignore[misc]
+class KernelLogisticRegression(ClassifierMixin, KernelMachine):
     """Kernel logistic regression: minimise ``C sum_i s_i loss_i + |f|^2 / 2``, f = sum_i a_i k(x_i, .), scores f + b.
 
     The loss is ``log(1 + e^eta) - y eta`` for two classes, ``log sum_k e^eta_k - eta_y`` with a function for each of several

@@ -7,13 +7,13 @@ from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from lineal import kernels
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
+from lineal.estimators.bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from lineal.estimators.intake import blame, features, features_alone
 from lineal.estimators.kernel_choice import choose, gamma_of
 from lineal.estimators.parameters import number
@@ -27,7 +27,7 @@ MEASURED_ROWS: Final = 500
 """Rows on whose pairs the error of random features is measured."""
 
 
-class _Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _Map(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What both share: components are counted, rows are checked, texts are left to their kernel."""
 
     n_components: int

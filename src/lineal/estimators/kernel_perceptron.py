@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin
 
 from lineal.errors import InputError
+from lineal.estimators.bases import ClassifierMixin
 from lineal.estimators.classification import target_of
 from lineal.estimators.descent import seeded
 from lineal.estimators.kernel_choice import choose, gamma_of, rows_of
@@ -30,7 +30,7 @@ HELD_MAX_ROWS = 5000
 
 
 @dataclass(eq=False, repr=False)
-class KernelPerceptron(ClassifierMixin, KernelMachine):  # type: ignore[misc]
+class KernelPerceptron(ClassifierMixin, KernelMachine):
     """The kernel perceptron: ``f <- f + y k(x, .)`` at every mistake, so that ``f = sum_i c_i y_i k(x_i, .)``, c counts mistakes.
 
     Two classes have one function; several are updated jointly. It stops at the first epoch without a mistake, and then every

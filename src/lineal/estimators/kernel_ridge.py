@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from lineal.api.dialects import strength_of_alpha
 from lineal.certify.span import Scores, prove
 from lineal.certify.span_words import judge
 from lineal.errors import InputError
+from lineal.estimators.bases import MultiOutputMixin, RegressorMixin
 from lineal.estimators.intake import numbers, weights
 from lineal.estimators.kernel_choice import Choice, choose, rows_of
 from lineal.estimators.kernel_machine import KernelMachine
@@ -29,7 +29,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):  # type: ignore[misc]
+class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
     """Kernel ridge regression: minimise ``sum_i s_i (y_i - f(x_i))^2 + alpha |f|^2`` over functions f of the kernel's space.
 
     The minimum is ``f(x) = sum_i a_i k(x_i, x)`` with ``(K + diag(alpha / s)) a = y``: a Cholesky factor with refinement, and

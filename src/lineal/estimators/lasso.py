@@ -6,8 +6,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import scipy.sparse
-from sklearn.base import MultiOutputMixin
 
+from lineal.estimators.bases import MultiOutputMixin
 from lineal.estimators.parameters import count, flag, hints, number
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor
@@ -15,7 +15,7 @@ from lineal.model.verdict import TOLERANCE
 
 
 @dataclass(eq=False, repr=False)
-class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
+class ElasticNet(MultiOutputMixin, Regressor):
     """Elastic net: minimise ``sum_i s_i (y_i - x_i b)^2 / (2 S) + alpha (l1_ratio |b|_1 + (1 - l1_ratio) / 2 |b|^2)``.
 
     S is the sum of weights; the intercept is not penalized. scikit-learn's ElasticNet with its parameters;

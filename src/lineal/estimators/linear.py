@@ -6,10 +6,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import MultiOutputMixin
 
 from lineal.api.dialects import solver_named, strength_of_alpha
 from lineal.errors import InputError
+from lineal.estimators.bases import MultiOutputMixin
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, hints, number, numerals, until
 from lineal.estimators.penalty_maker import PenaltyMaker, penalty_maker
@@ -19,7 +19,7 @@ from lineal.model.verdict import TOLERANCE
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
+class LinearRegression(MultiOutputMixin, Regressor):
     """Least squares: minimise ``sum_i s_i (y_i - x_i b)^2``, and say what is proven about the result.
 
     scikit-learn's LinearRegression with its parameters; ``docs/differences.md`` lists what differs. Columns that depend
@@ -65,7 +65,7 @@ class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
 
 
 @dataclass(eq=False, repr=False)
-class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
+class Ridge(MultiOutputMixin, Regressor):
     """Ridge regression: minimise ``sum_i s_i (y_i - x_i b)^2 + alpha |b|^2``, the intercept not penalized.
 
     scikit-learn's Ridge with its parameters; ``docs/differences.md`` lists what differs.

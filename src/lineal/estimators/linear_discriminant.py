@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lineal.errors import InputError
+from lineal.estimators.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from lineal.estimators.discriminant import Discriminant, Groups
 from lineal.estimators.intake import blame, features
 from lineal.estimators.parameters import count, flag, number
@@ -24,7 +24,7 @@ from lineal.model.model import Model
 
 
 @dataclass(eq=False, repr=False)
-class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):  # type: ignore[misc]
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):
     """Classes with normal densities that share a covariance C: ``log p(k) + (x - c)' C^-1 d_k - 1/2 d_k' C^-1 d_k``.
 
     ``d_k`` are the means of the classes less the center c. Directions in which no class varies are left out (C^-1 is then the

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
 
 from lineal.api.methods.knn import verdict_of
 from lineal.errors import InputError
+from lineal.estimators.bases import ClassifierMixin, RegressorMixin
 from lineal.estimators.classification import target_of
 from lineal.estimators.fitted import columns_of
 from lineal.estimators.intake import blame, features_and_target, numbers
@@ -96,7 +96,7 @@ class _Voting(NeighborsEstimator):
         )  # fmt: skip
 
 
-class KNeighborsClassifier(ClassifierMixin, _Voting):  # type: ignore[misc]
+class KNeighborsClassifier(ClassifierMixin, _Voting):
     """Classification by the k nearest training rows.
 
     ``P(c | q) = sum over the k nearest i of w_i [y_i = c] / sum w_i`` with ``w_i`` = 1 ("uniform"), 1 / distance, or a
@@ -171,7 +171,7 @@ class KNeighborsClassifier(ClassifierMixin, _Voting):  # type: ignore[misc]
         return tags
 
 
-class KNeighborsRegressor(RegressorMixin, _Voting):  # type: ignore[misc]
+class KNeighborsRegressor(RegressorMixin, _Voting):
     """Regression by the k nearest training rows.
 
     ``y(q) = sum over the k nearest i of w_i y_i / sum w_i`` with ``w_i`` = 1 ("uniform"), 1 / distance, or a function of the

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
+from lineal.estimators.bases import RegressorMixin
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.penalty_maker import PenaltyMaker
@@ -25,7 +25,7 @@ from lineal.solvers.solver import Solver
 from lineal.sources.memory import Memory
 
 
-class Regressor(RegressorMixin, Fitted):  # type: ignore[misc]
+class Regressor(RegressorMixin, Fitted):
     """A regressor: squared loss of one target or several, or another loss of one."""
 
     _keeps_column: ClassVar[bool] = True

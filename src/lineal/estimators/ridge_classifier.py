@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
 from lineal.api.dialects import solver_named, strength_of_alpha
 from lineal.designs.sound import is_sparse
+from lineal.estimators.bases import BaseEstimator, ClassifierMixin
 from lineal.estimators.classification import Classifier
 from lineal.estimators.intake import features_and_target, weights
 from lineal.estimators.labels import encode, present, weigh
@@ -192,7 +192,7 @@ class RidgeClassifierCV(RidgeSearch, _Signed):
         return scorer(_GivenScores(self.classes_, self._labels), guess, truth, weight)
 
 
-class _GivenScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _GivenScores(ClassifierMixin, BaseEstimator):
     """Predicts by given scores, for scorers that ask an estimator."""
 
     def __init__(self, classes: npt.NDArray[Any], labels: bool) -> None:

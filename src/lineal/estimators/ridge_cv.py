@@ -9,12 +9,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 
 from lineal.api.dialects import strength_of_alpha
 from lineal.designs.center import scores
 from lineal.errors import InputError
+from lineal.estimators.bases import BaseEstimator, MultiOutputMixin, RegressorMixin
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import flag, hints, number, numerals, until
@@ -164,7 +164,7 @@ class RidgeSearch(Routed, Fitted):
 
 
 @dataclass(eq=False, repr=False)
-class RidgeCV(MultiOutputMixin, Regressor, RidgeSearch):  # type: ignore[misc]
+class RidgeCV(MultiOutputMixin, Regressor, RidgeSearch):
     """Ridge regression with the alpha that predicts best rows that were left out.
 
     Without ``cv`` every row is left out once, exactly and without a second fit: its error is its residual over one minus
@@ -258,7 +258,7 @@ def _level(tried: _Tried, place: int, left_out: bool) -> np.float64:
     return np.float64(-np.mean(losses if not left_out or tried.shares is None else tried.shares * losses))
 
 
-class _Given(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class _Given(RegressorMixin, BaseEstimator):
     """Predicts given numbers, for scorers that ask an estimator."""
 
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin, RegressorMixin
 
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError, near
+from lineal.estimators.bases import ClassifierMixin, RegressorMixin
 from lineal.estimators.classification import target_of
 from lineal.estimators.intake import numbers, weights
 from lineal.estimators.kernel_choice import choose, gamma_of, rows_of
@@ -102,14 +102,14 @@ class _Support(KernelMachine):
         return self._coef()
 
     def _coef(self) -> Any:
-        coef = self._dual @ self.support_vectors_
+        coef = self._dual @ self.support_vectors_  # type: ignore[attr-defined]  # (noted by fit)
         if isinstance(coef, np.ndarray):
             coef.flags.writeable = False  # predictions are made of dual_coef_
         return coef
 
 
 @dataclass(eq=False, repr=False)
-class SVC(ClassifierMixin, _Support):  # type: ignore[misc]
+class SVC(ClassifierMixin, _Support):
     """Support vector classification: minimise ``C sum_i s_i max(1 - y_i f(x_i), 0) + |f|^2 / 2``, f = sum_i a_i k(x_i, .) + b.
 
     Two classes have one machine; several one for each pair, which vote. The intercept b is not penalized. A fit takes steps
@@ -264,7 +264,7 @@ class SVC(ClassifierMixin, _Support):  # type: ignore[misc]
 
 
 @dataclass(eq=False, repr=False)
-class SVR(RegressorMixin, _Support):  # type: ignore[misc]
+class SVR(RegressorMixin, _Support):
     """Support vector regression: minimise ``C sum_i s_i max(|y_i - f(x_i)| - epsilon, 0) + |f|^2 / 2``.
 
     ``f = sum_i a_i k(x_i, .) + b``, the intercept b not penalized; solved and proven as ``SVC`` is. scikit-learn's SVR with its

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lineal import _core
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
+from lineal.estimators.bases import BaseEstimator, TransformerMixin
 from lineal.estimators.parameters import flag
 from lineal.features.terms.rows import Rows
 from lineal.features.terms.text import Text, documents, from_strings, reading, weighed
@@ -24,7 +24,7 @@ from lineal.ground.inputs import shown
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TextFeatures(TransformerMixin, BaseEstimator):
     """Turn texts into a sparse matrix of words or n-grams, all of it compiled and on every core.
 
     ``x_ij`` = times of term j in text i (``weighting="counts"``), 1 where there is any ("binary"), or

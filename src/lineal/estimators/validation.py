@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from sklearn import config_context, get_config
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from lineal.errors import InputError
+from lineal.estimators.bases import BaseEstimator, ClassifierMixin
 from lineal.ground.arrays import Array, Index
 from lineal.paths.folds import Rule
 
@@ -80,7 +80,7 @@ class Scorer:
         return self
 
 
-class _Uniform(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _Uniform(ClassifierMixin, BaseEstimator):
     """Finds every class as likely as any other: shows which keywords a scorer takes."""
 
     def __init__(self, classes: npt.NDArray[Any]) -> None:

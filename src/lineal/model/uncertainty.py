@@ -71,7 +71,7 @@ class Uncertainty(ABC):
         """Return how the fit disagrees with the rows it was fitted on: ``lineal.diagnostics(model, data, ...)``."""
         import lineal  # (the public name: what looks at rows again stands above models)
 
-        return lineal.diagnostics(self, data, y, **options)
+        return lineal.diagnostics(self, data, y, **options)  # type: ignore[arg-type]  # (self is a Model)
 
     def likelihood(self, base: float | None = None) -> Likelihood:
         """Return what the log-likelihood, AIC and tests of this fit are computed from.
