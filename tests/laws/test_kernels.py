@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial
 
 from lineal import _core, kernels
 from lineal.errors import InputError, ModelFileError
+from lineal.kernels import composed
 
 EVERY = [kernel for kind in kernels.ALL for kernel in kind.examples()]
 ROWS = [kernel for kernel in EVERY if kernel.takes == "rows"]
@@ -315,3 +316,25 @@ def test_texts_are_compared_by_characters_and_by_words_at_once(spelled):
     kernel = kernels.read(spelled)
     first, second = (part.gram(texts) for part in kernel.parts)
     np.testing.assert_array_equal(kernel.gram(texts), first + second if "+" in spelled else first * second)
+
+
+@pytest.mark.parametrize("spelled", ["rbf:2 + poly:2", "laplacian:0.1 * (linear + rbf:1)"])
+def test_sums_and_products_of_many_rows_are_made_in_pieces(spelled, monkeypatch):
+    random = np.random.default_rng(0)
+    x, z, kernel = random.normal(size=(70, 3)), random.normal(size=(31, 3)), kernels.read(spelled)
+    whole, beside = kernel.gram(x), kernel.gram(x, z)
+    monkeypatch.setattr(composed, "PIECE_ENTRIES", 300)
+    pieces = kernel.gram(x)
+    np.testing.assert_array_equal(pieces, pieces.T)
+    np.testing.assert_array_equal(np.diagonal(pieces), kernel.diagonal(x))
+    for made, expected in ((pieces, whole), (kernel.gram(x, z), beside), (kernel.gram(csr_array(x)), whole)):
+        np.testing.assert_allclose(made, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "spelled", ["linear", "poly:2", "rbf:1", "laplacian:1", "rbf:1 + linear", "normalized(poly:2)"]
+)
+@pytest.mark.parametrize("rows", [np.array, csr_array])
+def test_no_points_have_no_entries(spelled, rows):
+    kernel, x = kernels.read(spelled), rows(np.eye(3))
+    assert (kernel.gram(x, x[:0]).shape, kernel.gram(x[:0], x).shape) == ((3, 0), (0, 3))

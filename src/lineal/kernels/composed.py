@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from lineal.kernels.dot import Linear, Polynomial
 from lineal.kernels.kernel import SMALLEST, UNIT, Kernel, Takes, expect, from_file
 from lineal.kernels.points import Points
 from lineal.kernels.texts import Spectrum, Subsequence
+
+PIECE_ENTRIES: Final = 1 << 19
+"""Entries of every part that are made at once where there are more: 4 MiB."""
 
 
 class Composed(Kernel):
@@ -84,6 +87,24 @@ class Composed(Kernel):
         """Return entries of the parts so far with those of the next, written over the former."""
 
     def _gram(self, left: Points, right: Points | None) -> Array:
+        """Return the matrix, of many rows some at a time: two whole matrices would be twice the memory."""
+        others = left if right is None else right
+        if self.takes != "rows" or len(left) * len(others) <= PIECE_ENTRIES:
+            return self._at_once(left, right)
+        out = np.empty((len(left), len(others)))
+        lines = max(1, PIECE_ENTRIES // len(others))
+        for first in range(0, len(left), lines):
+            last = min(first + lines, len(left))
+            some = left.take(np.arange(first, last))
+            if right is not None:
+                out[first:last] = self._at_once(some, right)
+                continue
+            out[first:last, first:last] = self._at_once(some, None)
+            out[first:last, last:] = self._at_once(some, left.take(np.arange(last, len(left))))
+            out[last:, first:last] = out[first:last, last:].T
+        return out
+
+    def _at_once(self, left: Points, right: Points | None) -> Array:
         total = self.parts[0].gram(left, right).copy()
         for part in self.parts[1:]:
             total = self.joined(total, part.gram(left, right))

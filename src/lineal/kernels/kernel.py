@@ -86,6 +86,8 @@ class Kernel(ABC):
         right = None if Z is None else self.points(Z, "Z")
         if right is not None:
             left.fits(right)
+            if not len(left) * len(right):  # the core takes no second set for none given
+                return np.zeros((len(left), len(right)))
         with np.errstate(all="ignore"):
             return self.finite(self._gram(left, right))
 
