@@ -260,6 +260,26 @@ def test_control_c_in_a_fit_ends_with_a_budget_verdict(
     assert lineal("predict", "t.lineal", "t.csv", "-o", "p.csv")[0] == 0
 
 
+def test_a_fit_that_is_cut_short_replaces_no_finished_model(
+    folder: Path, lineal: Lineal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_args: object) -> None:
+        raise KeyboardInterrupt
+
+    table(folder / "t.csv", kind="classes")
+    words = ("fit", "t.csv", "--target", "y", "--penalty", "ridge:0.1")
+    assert lineal(*words)[0] == 0
+    good = (folder / "t.lineal").read_bytes()
+    monkeypatch.setattr("lineal.cli.progress.Watch.step", interrupt)
+    for _ in range(2):  # an unfinished one is replaced by the next
+        code, out, _ = lineal(*words)
+        assert code == 3
+        assert "Written to t.unfinished.lineal. The model t.lineal, whose fit was finished, stays as it is." in out
+        assert (folder / "t.lineal").read_bytes() == good
+    assert json.loads(lineal("show", "t.unfinished.lineal", "--json")[1])["verdict"]["kind"] == "budget"
+    assert json.loads(lineal(*words, "--json")[1])["file"] == "t.unfinished.lineal"
+
+
 def test_verify_refuses_other_data_with_exit_code_one(folder: Path, lineal: Lineal) -> None:
     table(folder / "t.csv")
     table(folder / "other.csv", seed=5)

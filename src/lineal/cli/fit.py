@@ -24,6 +24,7 @@ from lineal.cli.roles import settled
 from lineal.errors import InputError, ModelFileError
 from lineal.model.model import Model
 from lineal.model.trace import Trace
+from lineal.model.verdict import Verdict
 from lineal.multiclass.codes import read_multiclass
 from lineal.tables.packing import without_packing
 
@@ -58,7 +59,7 @@ def run(
     if test_beside and test_file is None:
         raise InputError("--test-beside has no effect without --test-file; give the file that it stands beside.")
     path = output if output is not None else Path(f"{stem(data.path)}.lineal")
-    free(path)
+    standing = free(path)
     if trace is not None:
         _check_trace(trace, wanted["multiclass"])
         apart(trace, "--trace", *data.files, path, test_file, recipe)
@@ -71,6 +72,7 @@ def run(
             iterates=trace is not None,
             **wanted,
         )
+    wished, path = path, place(path, standing, fitted.verdict)
     if trace is None or fitted.trace is None:
         fitted.save(path)
     else:
@@ -91,8 +93,9 @@ def run(
         screen.print(*page(answer, screen.width))
         taken = len(fitted.trace or ())
         note = "" if trace is None else f" The trace of {taken} step{'' if taken == 1 else 's'} is in {trace}.\n"
+        spared = "" if path == wished else f" The model {wished}, whose fit was finished, stays as it is."
         # never wrapped: it is copied
-        click.echo(f"\nWritten to {path}.{note or ' '}To let an independent program check it:\n{check}")
+        click.echo(f"\nWritten to {path}.{spared}{note or ' '}To let an independent program check it:\n{check}")
     return 0 if accept else fitted.verdict.exit_code
 
 
@@ -160,8 +163,22 @@ def stem(data: Path) -> str:
     return Path(name).stem or name
 
 
-def free(path: Path) -> None:
-    """Refuse, before any work is done, to write over anything but a model file."""
+def place(path: Path, standing: str | None, verdict: Verdict) -> Path:
+    """Return where a model is written: not over one whose fit was finished, if this one was cut short.
+
+    ``standing`` is the kind of verdict of the model that is there.
+
+    >>> cut = Verdict("budget", "Stopped.", gap=None, relative_gap=None, reason="interrupted")
+    >>> str(place(Path("a.lineal"), "optimal", cut)), str(place(Path("a.lineal"), "budget", cut))
+    ('a.unfinished.lineal', 'a.lineal')
+    """
+    reason = verdict.reason or ""
+    cut = verdict.kind == "budget" and ("interrupt" in reason or "time limit" in reason)
+    return path.with_name(f"{path.stem}.unfinished{path.suffix}") if cut and standing not in (None, "budget") else path
+
+
+def free(path: Path) -> str | None:
+    """Refuse, before any work is done, to write over anything but a model file; return the kind of verdict of that model."""
     if path.is_dir():
         raise InputError(f"the output {path} is a folder; give the name of a model file with -o.")
     if not path.parent.is_dir():
@@ -170,8 +187,10 @@ def free(path: Path) -> None:
         )
     if path.is_file():
         try:
-            container.read(path)
+            verdict = container.read(path)[0].get("verdict")
+            return str(verdict.get("kind")) if isinstance(verdict, dict) else None
         except ModelFileError as error:
             raise InputError(
                 f"{path} is not a lineal model, so it is not overwritten; choose another name with -o, or delete it."
             ) from error
+    return None
