@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from lineal.cli.pictures import lineal
+from lineal.cli.first_steps import lineal
 from lineal.errors import LinealError
 
 INTERRUPTED_EXIT_CODE: Final = 130
@@ -41,6 +41,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     With --json it is also the one object on stdout, ``{"error": sentence, "exit_code": code}``.
     """
     words = sys.argv[1:] if arguments is None else arguments
+    if arguments is None and (asked := os.environ.get("_LINEAL_COMPLETE")):
+        from lineal.cli.completion import answer
+
+        return answer(lineal, asked)
     try:
         try:
             # not lineal.main(): that one prints a line of its own on Ctrl-C
