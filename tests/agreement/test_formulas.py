@@ -10,10 +10,13 @@ import pandas as pd
 import patsy
 import pytest
 import statsmodels.formula.api as smf
+from scipy.interpolate import BSpline as BSplineOfScipy
 
 import lineal
 from lineal.errors import InputError
-from lineal.features.terms import Poly, Spline
+from lineal.features.terms import BSpline, Spline
+from lineal.features.terms.contrast import matrix
+from lineal.features.terms.poly import Poly as Powers
 from tests.references.test_nist import FOLDER, digits, load
 
 
@@ -63,6 +66,12 @@ PAIRS = [
     ("factor(kids) + I(age^2) + I(dose > 2)", "C(kids) + I(age**2) + I(1.0 * (dose > 2))"),
     ("I(1/dose):job + log(2*dose + 1)", "I(1/dose):job + np.log(2*dose + 1)"),
     ("poly(I(age/10 - 4), 2) + I((age - 40)^3)", "I(age/10 - 4) + I((age/10 - 4)**2) + I((age - 40)**3)"),
+    ("bs(t, 3) + bs(dose, df=6)", "bs(t, df=3) + bs(dose, df=6)"),
+    ("scale(log(dose)):job", "standardize(np.log(dose), ddof=1):job"),
+    ("cut(age, c(30, 40.5)) + sex", "C(np.digitize(age, [30, 40.5], right=True)) + sex"),
+    ("cut(age, c(30, 40.5)):dose - 1", "C(np.digitize(age, [30, 40.5], right=True)):dose - 1"),
+    ("C(job, sum)*sex + C(kids, poly):age", "C(job, Sum)*sex + C(kids, Poly):age"),
+    ("C(kids, helmert) - 1", "C(kids, Helmert) - 1"),
 ]
 
 
@@ -73,6 +82,58 @@ def test_the_same_curves_as_patsy(table, ours, theirs):
     np.testing.assert_allclose(model.predict(table), expected.fittedvalues, rtol=1e-7, atol=1e-7)
     rank = np.linalg.matrix_rank(patsy.dmatrix(theirs, table))
     assert model.coef.shape[0] == rank or model.verdict.kind == "not_unique"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("C(job, sum) + age", "C(job, Sum) + age"),
+        ("C(kids, contr.helmert) + age", "C(kids, Helmert) + age"),
+        ("C(kids, poly) + C(job, helmert)", "C(kids, Poly) + C(job, Helmert)"),
+        ("scale(age) + bs(t, 5)", "standardize(age, ddof=1) + bs(t, df=5)"),
+        ("C(job, sum):C(sex, sum) + C(job, sum) + C(sex, sum)", "C(job, Sum):C(sex, Sum) + C(job, Sum) + C(sex, Sum)"),
+    ],
+)
+def test_the_same_coefficients_as_patsy(table, ours, theirs):
+    """Contrasts and bases are those of R, which patsy has."""
+    model = lineal.fit(table, formula=f"y ~ {ours}", model="linear", penalty="none")
+    expected = sorted(smf.ols(f"y ~ {theirs}", table).fit().params)
+    np.testing.assert_allclose(sorted(model.coef[:, 0]), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_contrasts_of_r():
+    """The matrices that R prints for contr.sum(3), contr.helmert(4) and contr.poly(3)."""
+    np.testing.assert_array_equal(matrix("sum", 3), [[1, 0], [0, 1], [-1, -1]])
+    np.testing.assert_array_equal(matrix("helmert", 4), [[-1, -1, -1], [1, -1, -1], [0, 2, -1], [0, 0, 3]])
+    half, sixth = 0.5**0.5, 6**-0.5
+    np.testing.assert_allclose(matrix("poly", 3), [[-half, sixth], [0, -2 * sixth], [half, sixth]], atol=1e-15)
+    thirty = matrix("poly", 30)
+    np.testing.assert_allclose(thirty.T @ thirty, np.eye(29), atol=1e-13)
+
+
+def test_b_splines_go_on_as_scipy_does(table):
+    (term,) = lineal.fit(table, formula="y ~ bs(t, 6)", model="linear", penalty="none").encoder.terms
+    assert isinstance(term, BSpline)
+    knots = np.array([term.knots[0]] * 3 + list(term.knots) + [term.knots[-1]] * 3)
+    x = np.concatenate([table.t, term.knots, [term.knots[0] - 1.0, term.knots[-1] + 2.0]])
+    out = np.empty((len(x), 6))
+    term.basis(x, out)
+    theirs = BSplineOfScipy(knots, np.eye(7), 3, extrapolate=True)(x)[:, 1:]
+    np.testing.assert_allclose(out, theirs, rtol=1e-10, atol=1e-10)
+
+
+def test_levels_in_an_order_and_levels_that_are_new(table):
+    words = "y ~ C(job, poly, levels='nurse, none, cook')"
+    model = lineal.fit(table, formula=words, model="linear", penalty="none")
+    means = [table.y[table.job == job].mean() for job in ("nurse", "none", "cook")]
+    assert model.columns == ("(intercept)", "job[linear]", "job[quadratic]")
+    trend = (means[2] - means[0]) / 2**0.5
+    assert model.coef[1, 0] == pytest.approx(trend, rel=1e-9)
+    assert model.predict({"job": ["pilot"]})[0] == pytest.approx(np.mean(means), rel=1e-9)
+    pieces = lineal.fit(table, formula="y ~ cut(age, 4)", model="linear", penalty="none")
+    widths = pd.cut(table.age, 4).groupby(pd.cut(table.age, 4), observed=False).size()
+    design = pieces.encoder.encode(table).dense()
+    assert design[:, 1:].sum(axis=0).tolist() == widths.tolist()[1:]
 
 
 def test_a_spline_is_the_natural_one(table):
@@ -91,7 +152,7 @@ def test_a_spline_is_the_natural_one(table):
 
 @pytest.mark.parametrize("origin", [False, True])
 def test_powers_are_unfolded_exactly(origin):
-    term = Poly("x", (), 0.0, False, 6, -2.5, 1.75, origin)
+    term = Powers("x", (), 0.0, False, 6, -2.5, 1.75, origin)
     x = np.array([-4.0, -3.125, -1.0, 0.5])
     out = np.empty((4, 6))
     term.basis(x, out)
@@ -131,6 +192,10 @@ def test_classical_errors_of_a_polynomial_are_those_of_its_powers(table):
         ("y ~ poly(one, 2)", "needs a column that varies"),
         ("y ~ one", "it is 1 in every row"),
         ("y ~ spline(sex01, 4)", "at least 3 different knots"),
+        ("y ~ scale(one)", "needs a column that varies"),
+        ("y ~ bs(one, 4)", "needs a column that varies"),
+        ("y ~ cut(one, 4)", "needs a column that varies"),
+        ("y ~ C(job, sum, levels='cook,none')", "differs at 'nurse'"),
     ],
 )
 def test_a_formula_that_does_not_fit_the_table_is_refused(table, formula, said):

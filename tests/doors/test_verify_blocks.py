@@ -82,6 +82,7 @@ FITS = {
     "a split by group": ("two", {"split": "group:kind", "test_size": 0.2}),
     "a split by time": ("two", {"split": "time:b", "test_size": 0.2}),
     "spline": ("size", {"formula": "size ~ spline(b, 4) + kind:a"}),
+    "terms of R": ("size", {"formula": "size ~ bs(b, 4) + scale(I(a/2)):C(kind, sum) + cut(b, 3):a"}),
 }
 
 

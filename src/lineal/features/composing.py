@@ -9,7 +9,8 @@ from itertools import combinations_with_replacement
 from lineal.errors import InputError, near
 from lineal.features import terms
 from lineal.features.formula import EVERY, Factor, Formula
-from lineal.features.terms import Category, Curve, Product, Quadratic, Single, Term
+from lineal.features.terms import Category, Contrast, Curve, Cut, Product, Quadratic, Single, Term
+from lineal.features.terms.contrast import ordered
 from lineal.features.terms.curve import Numbers
 from lineal.features.terms.product import MAX_COLUMNS
 from lineal.features.terms.product import Factor as Part
@@ -59,7 +60,7 @@ class Composer:
                 return term
             if term is not None:
                 composed.append(term)
-            if len(product) == 1 and isinstance(term, Category):
+            if len(product) == 1 and isinstance(term, Category | Contrast):
                 margins.add(frozenset())  # one full set of levels holds the intercept
         return composed
 
@@ -144,6 +145,8 @@ class Composer:
         term = decision.term
         if term is None and factor.basis != ".":
             raise InputError(f"the formula names {factor.column!r}, but {decision.why}; take it out of the formula.")
+        if factor.coding and isinstance(term, Category):
+            term = self._contrast(factor, term)
         if factor.reference is not None and isinstance(term, Category):
             if factor.reference not in term.levels:
                 raise InputError(
@@ -161,6 +164,23 @@ class Composer:
             raise InputError(f"{factor.column!r} is a {decision.type}, which a formula cannot hold; take it out.")
         return term
 
+    def _contrast(self, factor: Factor, category: Category) -> Contrast:
+        """Return a category coded by contrasts."""
+        if type(category) is not Category or len(category.levels) < 2:
+            why = "it has one level" if type(category) is Category else "its rare levels share a column"
+            raise InputError(f"{factor.column!r} cannot be coded by contrasts: {why}.")
+        if factor.levels and sorted(factor.levels) != sorted(category.levels):
+            odd = sorted(set(factor.levels) ^ set(category.levels)) or list(factor.levels)
+            raise InputError(
+                f"the levels of {factor.column!r} are {', '.join(category.levels[:12])}; levels= has to name each of them "
+                f"once, and differs at {odd[0]!r}."
+            )
+        levels = factor.levels or ordered(category.levels)
+        self.decisions[factor.column] = replace(
+            self.decisions[factor.column], why=f"{len(levels)} levels, contrasts {factor.coding}"
+        )
+        return Contrast(factor.column, levels, factor.coding, category.missing)
+
     def _curve(self, called: type[Curve], factor: Factor, survey: Column) -> Curve:
         if not survey.present or not is_number(survey):
             raise InputError(f"{factor.spelled} needs a column of numbers; {factor.column!r} is not one.")
@@ -170,6 +190,8 @@ class Composer:
         self.decisions[factor.column] = Decision(survey.name, "number", survey.missing, None, why)
         cells = self.cells.get(factor.column)
         numbers = Numbers(factor.column, values.low, values.high, values.mean, missing, cells)
+        if issubclass(called, Cut) and factor.breaks:
+            return called.at(numbers, factor.functions, factor.breaks)
         return called.learned(numbers, factor.functions, factor.size)
 
 

@@ -18,7 +18,7 @@ from lineal.errors import InputError, near
 from lineal.features import terms
 from lineal.features.cells.cells import cell
 from lineal.features.cells.finite import CellError, finite_numbers
-from lineal.features.terms import Category, Number, Numeric, Poly, Single, Term
+from lineal.features.terms import Category, Contrast, Number, Numeric, Poly, Single, Term
 from lineal.features.terms.members import expect
 from lineal.features.terms.rows import Rows
 from lineal.features.terms.term import SparseTerm, design_columns
@@ -227,7 +227,7 @@ class Encoder:
         """Return sentences about cells and terms that training did not have."""
         texts = {term.column for term in self.texts}
         lone = {term.column for term in self.categories if term.reference is None}
-        instead = {term.column: term.unseen for term in self.terms if isinstance(term, Single)}
+        instead = {term.column: term.unseen for term in self.terms if isinstance(term, Single | Contrast)}
         sentences = []
         for name, count in unknown.items():
             if name in texts:

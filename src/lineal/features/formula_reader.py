@@ -2,49 +2,22 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Final, NoReturn
 
 from lineal.features import terms
-from lineal.features.formula_words import EVERY, INSTEAD, Factor, FormulaError, Product, Token, fail_at, tokens
-from lineal.features.terms.arithmetic import spelled
+from lineal.features.formula_arithmetic import Arithmetic
+from lineal.features.formula_words import EVERY, INSTEAD, Factor, FormulaError, Product, Token
+from lineal.features.terms.contrast import CODINGS
 from lineal.features.terms.curve import FUNCTIONS
 
+CONTRASTS: Final = {"treatment": "", "polynomial": "poly", **{coding: coding for coding in CODINGS}}
+"""The names of contrasts, and the codings that they are."""
 
-class Reader:
+
+class Reader(Arithmetic):
     """A recursive descent, one method per line of the grammar; sums are ordered lists of products, () the intercept."""
-
-    def __init__(self, text: str) -> None:
-        if "\n" in text:
-            raise FormulaError("the formula has several lines; write it in one.")
-        self.text = text
-        self.tokens = list(tokens(text))
-        self.place = 0
-        self.without: list[str] = []
-
-    @property
-    def next(self) -> Token:
-        """The token that is read next."""
-        return self.tokens[self.place]
-
-    def fail(self, why: str, token: Token | None = None) -> NoReturn:
-        """Raise a FormulaError that shows a token."""
-        fail_at(self.text, (token or self.next).at, why)
-
-    def accept(self, *signs: str) -> Token | None:
-        """Read one of some signs; None if another token is next."""
-        token = self.next
-        if token.kind == "sign" and token.text in signs:
-            self.place += 1
-            return token
-        return None
-
-    def expect(self, sign: str, why: str) -> None:
-        """Read a sign, or say why it is missing."""
-        if self.accept(sign) is None:
-            self.fail(why)
 
     def formula(self) -> tuple[tuple[str, ...], bool, tuple[Product, ...], tuple[str, ...]]:
         """Return the targets, whether there is an intercept, the products, and the columns that "." does not stand for."""
@@ -202,7 +175,7 @@ class Reader:
         if called is not None and called.several:
             self.fail(f"{called.usage} makes several columns and can only be added", token)
         inner_at = self.next
-        inner = Arithmetic(self).column()
+        inner = self.operand()
         if inner.basis:
             self.fail(f"{inner.basis}(...) makes several columns and cannot stand inside {token.text}(...)", inner_at)
         if called is None:
@@ -224,15 +197,17 @@ class Reader:
         self.fail(f"there is no function {token.text!r}; {hint}", token)
 
     def filled(self, called: type[terms.Term], token: Token, inner: Factor) -> Factor:
-        """Read what follows the column in a call of a term: a level, a number or nothing."""
+        """Read what follows the column in a call of a term: a level, a number, breaks or nothing."""
         usage, name = f"it is written {called.usage}", called.usage.partition("(")[0]
         if issubclass(called, terms.Category):
-            return self.level(token, inner, usage)
+            return self.category(token, inner, usage)
         if called.sizes is None:
             return Factor(inner.column, inner.functions, name)
         self.expect(",", f"a number is missing; {usage}")
         if self.next.kind == "name" and self.tokens[self.place + 1].text == "=":  # degree=3, df=5
             self.place += 2
+        if issubclass(called, terms.Cut) and self.next.text == "c":
+            return Factor(inner.column, inner.functions, name, breaks=self.breaks(usage))
         size = self.next
         if size.kind != "number" or not size.text.isdecimal() or int(size.text) not in called.sizes:
             least, most = called.sizes[0], called.sizes[-1]
@@ -240,114 +215,51 @@ class Reader:
         self.place += 1
         return Factor(inner.column, inner.functions, name, int(size.text))
 
-    def level(self, token: Token, inner: Factor, usage: str) -> Factor:
-        """Read the reference level of a category, if it is given."""
+    def breaks(self, usage: str) -> tuple[float, ...]:
+        """Read increasing numbers: ``c(10, 20)``."""
+        self.place += 1
+        self.expect("(", f"a '(' is missing; {usage}")
+        breaks: list[float] = []
+        while True:
+            at, minus = self.next, self.accept("-")
+            number = self.next
+            if number.kind != "number":
+                self.fail(f"a number was expected here; {usage}")
+            self.place += 1
+            breaks.append(float(number.text) * (1.0 if minus is None else -1.0))
+            if len(breaks) > 1 and not breaks[-2] < breaks[-1]:
+                self.fail("breaks have to increase", at)
+            if self.accept(",") is None:
+                break
+        self.expect(")", f"a ')' is missing; {usage}")
+        return tuple(breaks)
+
+    def category(self, token: Token, inner: Factor, usage: str) -> Factor:
+        """Read the contrasts of a category, its reference level or the order of its levels, where they are given."""
         if inner.functions:
             self.fail(f"{token.text}(...) takes a column as it is; {usage}", token)
-        if self.accept(",") is None:
-            return Factor(inner.column, (), "C")
-        word = self.next
-        if word.kind == "name" and word.text in ("ref", "reference"):
+        reference, coding, levels = None, "", tuple[str, ...]()
+        while self.accept(",") is not None:
+            word = self.next
+            named = word.text if word.kind == "name" and self.tokens[self.place + 1].text == "=" else ""
+            self.place += 2 if named else 0
+            value = self.next
+            bare = value.text.strip("'\"").lower().removeprefix("contr.")
+            if not named and value.kind == "name" and bare in CONTRASTS:
+                coding = CONTRASTS[bare]
+            elif named in ("ref", "reference", "") and value.kind in ("text", "number"):
+                reference = value.text.strip("'\"")
+            elif named == "levels" and value.kind == "text":
+                levels = tuple(level.strip() for level in value.text.strip("'\"").split(","))
+            else:
+                known = ", ".join(("treatment", *CODINGS))
+                self.fail(f"contrasts ({known}), ref='level' or levels='first,second' was expected here; {usage}", word)
             self.place += 1
-            self.expect("=", f"an '=' is missing; {usage}")
-        level = self.next
-        if level.kind not in ("text", "number"):
-            self.fail(f"the reference level in quotes was expected here; {usage}")
-        self.place += 1
-        return Factor(inner.column, (), "C", 0, level.text.strip("'\""))
-
-
-class Arithmetic:
-    """Reads arithmetic with one column, as it stands inside brackets; numbers are worked out, steps become functions."""
-
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-
-    def column(self) -> Factor:
-        """Read what has to be a column, perhaps with arithmetic around it."""
-        at = self.reader.next
-        value = self.compared()
-        if isinstance(value, float):
-            self.reader.fail("a column was expected here, and this is a number", at)
-        return value
-
-    def compared(self) -> Factor | float:
-        """Read a sum, or two that are compared."""
-        value = self.sum()
-        sign = self.reader.accept(">", "<", ">=", "<=")
-        return value if sign is None else self.step(sign, value, self.sum())
-
-    def sum(self) -> Factor | float:
-        """Read a sum or a difference."""
-        value = self.product()
-        while (sign := self.reader.accept("+", "-")) is not None:
-            value = self.step(sign, value, self.product())
-        return value
-
-    def product(self) -> Factor | float:
-        """Read a product or a quotient."""
-        value = self.signed()
-        while (sign := self.reader.accept("*", "/")) is not None:
-            value = self.step(sign, value, self.signed())
-        return value
-
-    def signed(self) -> Factor | float:
-        """Read a power, perhaps with a minus before it."""
-        minus = self.reader.accept("-")
-        value = self.single()
-        while (sign := self.reader.accept("^", "**")) is not None:
-            value = self.step(sign, value, self.signed())
-        return value if minus is None else self.step(minus, -1.0, value, spoken="*")
-
-    def single(self) -> Factor | float:
-        """Read a bracket, a number or a factor."""
-        reader, token = self.reader, self.reader.next
-        if reader.accept("(") is not None:
-            value = self.compared()
-            reader.expect(")", "a ')' is missing")
-            return value
-        if token.kind == "number":
-            reader.place += 1
-            return float(token.text)
-        return reader.factor()
-
-    def step(self, sign: Token, left: Factor | float, right: Factor | float, spoken: str = "") -> Factor | float:
-        """Return what a sign makes of two values, one of which may be a column."""
-        word = spoken or {"**": "^"}.get(sign.text, sign.text)
-        if isinstance(left, float) and isinstance(right, float):
-            return self.number(word, left, right, sign)
-        if isinstance(left, Factor) and isinstance(right, Factor):
-            self.reader.fail(
-                "arithmetic is with one column and numbers; a product of columns is a:b, and others are columns of the table",
-                sign,
-            )
-        factor = left if isinstance(left, Factor) else right
-        number = right if isinstance(left, Factor) else left
-        assert isinstance(factor, Factor)
-        assert isinstance(number, float)
-        if factor.basis:
-            self.reader.fail(f"{factor.spelled} makes several columns, and there is no arithmetic with them", sign)
-        if factor is right:
-            flipped = {"+": "+", "*": "*", ">": "<", "<": ">", ">=": "<=", "<=": ">="}.get(word)
-            if flipped is None and word not in "-/":
-                self.reader.fail("a number to the power of a column is written exp(column)", sign)
-            step = f"{spelled(number)}{word}" if flipped is None else f"{flipped}{spelled(number)}"
-        else:
-            step = f"{word}{spelled(number)}"
-        if step[:2] in ("+-", "--"):  # x - (-1) is x + 1
-            step = ("-" if step[0] == "+" else "+") + step[2:]
-        return Factor(factor.column, (*factor.functions, step))
-
-    def number(self, word: str, left: float, right: float, sign: Token) -> float:
-        """Return what a sign makes of two numbers."""
-        if word in (">", "<", ">=", "<="):
-            self.reader.fail("two numbers are compared; a column is missing", sign)
-        try:
-            made = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow}
-            value = made[word](left, right)
-        except ArithmeticError:
-            self.reader.fail("this number cannot be worked out", sign)
-        return float(value)
+        if coding and reference is not None:
+            self.fail("only treatment contrasts have a reference level; leave one of them out", token)
+        if levels and not coding:
+            self.fail("an order of the levels is for contrasts sum, helmert and poly", token)
+        return Factor(inner.column, (), "C", 0, reference, coding, levels)
 
 
 _NOTHING: Final[Product] = (Factor("0", ("0",)),)

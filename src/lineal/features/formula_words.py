@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final, NoReturn
 
 from lineal.errors import InputError
+from lineal.features.terms.arithmetic import spelled
 from lineal.features.terms.curve import through
 from lineal.ground.records import dataclass
 
@@ -30,7 +31,7 @@ class Factor:
 
     ``basis`` is the term that the formula calls, such as "C" or "poly", or "" (a number, or whatever the column holds if
     there are no functions); ``size`` the degree or the number of pieces; ``reference`` the level that others are compared
-    with.
+    with; ``coding`` the contrasts of a category, ``levels`` their order; ``breaks`` where a number is cut.
     """
 
     column: str
@@ -38,6 +39,9 @@ class Factor:
     basis: str = ""
     size: int = 0
     reference: str | None = None
+    coding: str = ""
+    levels: tuple[str, ...] = ()
+    breaks: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:
@@ -49,6 +53,8 @@ class Factor:
         """The factor as it is written, with its size."""
         if not self.basis:
             return self.name
+        if self.breaks:
+            return f"{self.basis}({self.name}, c({', '.join(map(spelled, self.breaks))}))"
         return f"{self.basis}({self.name}, {self.size})" if self.size else f"{self.basis}({self.name})"
 
 

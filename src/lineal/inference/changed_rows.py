@@ -14,7 +14,7 @@ from lineal.designs.design import Design
 from lineal.errors import InputError
 from lineal.features.complete import complete
 from lineal.features.encoder import Encoder, column, needed
-from lineal.features.terms import Boolean, Category, Ordinal, Term
+from lineal.features.terms import Boolean, Category, Contrast, Ordinal, Term
 from lineal.ground.arrays import Array
 from lineal.ground.inputs import real
 from lineal.ground.records import dataclass
@@ -106,7 +106,7 @@ class TableRows:
                 levels = list(term.levels)
                 reference = term.reference if term.reference is not None else levels[0]
                 return Levels(reference, tuple(level for level in levels if level != reference))
-            if isinstance(term, Ordinal):
+            if isinstance(term, Ordinal | Contrast):
                 return Levels(term.levels[0], term.levels[1:])
             if isinstance(term, Boolean):
                 return Levels(term.false[0], term.true[:1])

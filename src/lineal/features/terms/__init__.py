@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from lineal.features.terms.boolean import Boolean
+from lineal.features.terms.bspline import BSpline
 from lineal.features.terms.category import Category, Merged
+from lineal.features.terms.contrast import Contrast
 from lineal.features.terms.curve import FUNCTIONS, Curve
+from lineal.features.terms.cut import Cut
 from lineal.features.terms.date_parts import Cycle, Elapsed
 from lineal.features.terms.hashed import Hashed
 from lineal.features.terms.members import expect
@@ -15,6 +18,7 @@ from lineal.features.terms.pair import Pair
 from lineal.features.terms.poly import Poly
 from lineal.features.terms.product import Product
 from lineal.features.terms.quadratic import Quadratic
+from lineal.features.terms.scaled import Scaled
 from lineal.features.terms.spline import Spline
 from lineal.features.terms.term import Numeric, Single, Term
 from lineal.features.terms.text import Text
@@ -27,10 +31,14 @@ ALL: tuple[type[Term], ...] = (
     Boolean,
     Category,
     Merged,
+    Contrast,
     Hashed,
     Curve,
     Poly,
     Spline,
+    BSpline,
+    Scaled,
+    Cut,
     Written,
     Ordinal,
     Elapsed,
@@ -62,13 +70,13 @@ def called() -> dict[str, type[Term]]:
     """Return the terms that a formula calls by name.
 
     >>> list(called())
-    ['C', 'factor', 'poly', 'spline', 'ns', 'quadratic']
+    ['C', 'factor', 'poly', 'spline', 'ns', 'bs', 'scale', 'cut', 'quadratic']
     """
     return {name: term for term in ALL if term.usage for name in (term.usage.partition("(")[0], *term.also)}
 
 
 __all__ = [
-    "ALL", "FUNCTIONS", "Boolean", "Category", "Curve", "Cycle", "Elapsed", "Hashed", "Merged", "Number", "Numeric", "Ordinal",
-    "Pair", "Poly", "Product", "Quadratic", "Single", "Spline", "Term", "Text", "TextStatistics", "Verbatim", "Written",
-    "called", "read",
+    "ALL", "FUNCTIONS", "BSpline", "Boolean", "Category", "Contrast", "Curve", "Cut", "Cycle", "Elapsed", "Hashed", "Merged",
+    "Number", "Numeric", "Ordinal", "Pair", "Poly", "Product", "Quadratic", "Scaled", "Single", "Spline", "Term", "Text",
+    "TextStatistics", "Verbatim", "Written", "called", "read",
 ]  # fmt: skip
