@@ -75,9 +75,7 @@ def sort_inputs(kind: Kind, inputs: tuple[str, ...], reading: dict[str, Any]) ->
     given: dict[str, Any] = {}
     for one, sort in zip(inputs, sorts, strict=True):
         if sort == "MODEL":
-            from lineal.api.model_file import load
-
-            given["other" if "model" in given else "model"] = load(one)
+            given["other" if "model" in given else "model"] = _loaded(Path(one))
         elif sort == "NAMES":
             given.setdefault("names", []).append(one)
         elif sort == "TRACE":
@@ -101,11 +99,22 @@ def _sort(one: str, kind: Kind) -> str:
     words = {word.removesuffix("..") for way in kind.inputs for word in way.split()}
     if not path.exists() and "NAMES" in words and one != "-":
         return "NAMES"
-    if path.is_file() and _is_model(path):
-        return "MODEL"
+    if path.is_dir() or (path.is_file() and _is_model(path)):
+        return "MODEL"  # (a folder is a stack)
     if "TRACE" in words and ("DATA" not in words or _is_trace(path)):
         return "TRACE"
     return "DATA"
+
+
+def _loaded(path: Path) -> Any:
+    """Return the model of a file, the stack of a folder."""
+    if path.is_dir():
+        from lineal.api.stacking import Stack
+
+        return Stack.load(path)
+    from lineal.api.model_file import load
+
+    return load(path)
 
 
 def _is_model(path: Path) -> bool:

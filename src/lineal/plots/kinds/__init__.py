@@ -26,6 +26,13 @@ NAMES: Final = (
     "sigmoid",
     "margin",
     "split",
+    "capacity",
+    "lift",
+    "neighbours",
+    "gram",
+    "densities",
+    "code",
+    "stack",
 )
 """Every kind of picture: the name of its file, of its function in it, and of what is typed."""
 
