@@ -95,6 +95,19 @@ def test_the_surface_of_a_slice_is_the_probability():
     assert (edge.levels.tolist(), decided.levels.tolist()) == ([0.0], [0.2])  # 1 / (1 + 4)
 
 
+def test_a_pair_is_a_fit_of_two_columns_alone():
+    table = clouds()
+    fitted = lineal.fit(table, "kind", penalty=0.01)
+    figure = lineal.plots.boundary(fitted, table, view="pair", x="a", y="c")
+    alone = lineal.fit({name: table[name] for name in ("a", "c", "kind")}, "kind", penalty=0.01)
+    (heat,) = marks(figure, "heat")
+    a, c = np.meshgrid(heat.x, heat.y)
+    expected = alone.predict_proba({"a": a.reshape(-1), "c": c.reshape(-1)})[:, 1]
+    np.testing.assert_allclose(heat.z.reshape(-1), expected, rtol=1e-6)
+    assert "a fit of a and c alone" in figure.caption
+    assert figure.caption.startswith("Optimal")
+
+
 def test_regions_of_three_classes_are_the_largest_score():
     table = clouds()
     kinds = np.digitize(table["a"], [-0.5, 0.5])
@@ -118,6 +131,24 @@ def test_losses_are_their_formulas():
     np.testing.assert_allclose(numbers.data["absolute"], np.abs(r), atol=1e-12)
     with pytest.raises(InputError, match="draw them in two pictures"):
         lineal.plots.loss(names=["squared", "hinge"])
+
+
+def test_along_a_coefficient_the_squared_sigmoid_bends_both_ways_and_logistic_loss_does_not():
+    table = clouds()
+    fitted = lineal.fit(table, "kind", penalty=0.01)
+    figure = lineal.plots.loss(fitted, table, along="a")
+    cells = np.column_stack([table[name] for name in "abc"])
+    y = np.array([kind == "up" for kind in table["kind"]], float)
+    for k in (0, 60, 240):
+        w = fitted.coef[:, 0].copy()
+        w[1] = figure.data["coefficient of a"][k]
+        eta = w[0] + cells @ w[1:]
+        p = 1.0 / (1.0 + np.exp(-eta))
+        assert figure.data["squared-sigmoid"][k] == pytest.approx(np.mean((y - p) ** 2), rel=1e-12)
+        assert figure.data["logistic"][k] == pytest.approx(np.mean(np.logaddexp(0.0, eta) - y * eta), rel=1e-12)
+    bends = [np.diff(figure.data[name], 2) for name in ("squared-sigmoid", "logistic")]
+    assert bends[0].min() < -1e-6 < 1e-6 < bends[0].max()
+    assert bends[1].min() > -1e-12
 
 
 def test_a_large_table_is_sampled_by_class_with_its_extremes():

@@ -6,7 +6,7 @@ from typing import Final
 
 from lineal.losses.coded import Coded
 from lineal.losses.crammer_singer import CrammerSinger
-from lineal.losses.curves import Exponential
+from lineal.losses.curves import Exponential, SquaredSigmoid
 from lineal.losses.hinge import Hinge, SquaredHinge
 from lineal.losses.huber import Huber
 from lineal.losses.insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
@@ -39,7 +39,7 @@ ALL: tuple[type[Loss], ...] = (
 )
 """Every loss that a model file may name."""
 
-CURVES: Final = {"exponential": Exponential, "zero-one": ZeroOne}
+CURVES: Final = {"exponential": Exponential, "zero-one": ZeroOne, "squared-sigmoid": SquaredSigmoid}
 """Losses to draw beside the others: nothing follows their slopes."""
 
 

@@ -28,3 +28,22 @@ class Exponential:
         """Return e^-z."""
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(-sides(y) * eta)[:, 0])
+
+
+@dataclass(frozen=True)
+class SquaredSigmoid:
+    """``loss = (y - sigma(eta))^2``, sigma the logistic function: squared error of a probability.
+
+    It is not convex in eta: it bends down where ``sigma(eta)`` is more than 2/3 away from y, so that a row far on the wrong
+    side has hardly any slope, and a descent may stay there. Logistic loss is convex, which is why it is fitted instead.
+
+    >>> SquaredSigmoid().value(np.array([[1.0]]), np.array([[0.0]]))
+    array([0.25])
+    """
+
+    name: ClassVar[str] = "squared-sigmoid"
+
+    def value(self, y: Array, eta: Array) -> Array:
+        """Return (y - sigma(eta))^2."""
+        with np.errstate(over="ignore"):
+            return np.asarray(((y - 1.0 / (1.0 + np.exp(-eta))) ** 2)[:, 0])

@@ -7,12 +7,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from lineal.api.training import fit as fit_table
 from lineal.designs.design import Design
 from lineal.errors import InputError
 from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 from lineal.plots.record import Axis
-from lineal.plots.subject import GRID, Cells, Subject
+from lineal.plots.subject import GRID, Cells, Subject, subject_of
+from lineal.plots.words import clean
 
 VIEWS: Final = ("slice", "score", "pair")
 MAX_DIRECTIONS: Final = 500
@@ -85,7 +87,35 @@ def plane(
             raise InputError("the view score is for two classes, and its axes are directions of all columns: leave --x, --y "
                              "and --at out, or ask for the view slice.")  # fmt: skip
         return _score_plane(subject)
+    if view == "pair":
+        if at:
+            raise InputError("the view pair fits two columns alone, so there is nothing to hold: leave --at out.")
+        return sliced(_alone(subject, *subject.axes((x, y), 2)), x, y)
     return sliced(subject, x, y, at)
+
+
+def _alone(subject: Subject, first: str, second: str) -> Subject:
+    """Return a fit of two columns alone to the rows drawn, by the same loss and penalty, beside the same rows."""
+    model = subject.model
+    words = [word for word in type(model.loss).models if ":" not in word]
+    strength = getattr(model.penalty, "strength", None)
+    plain = model.penalty.name == "none" or (model.penalty.name in ("ridge", "l1") and strength is not None)
+    if not words or not plain or model.feature_map is not None:
+        raise InputError(
+            f"the view pair fits two columns again, which it does for a named loss with no penalty, ridge or l1; this model is "
+            f"{model.loss.name} with {model.penalty.name}. Ask for the view slice."
+        )
+    y = subject.y[:, 0]
+    target = y if not subject.classes else np.array(subject.classes)[subject.group]
+    table: dict[str, Any] = {first: subject.cells[first], second: subject.cells[second], model.target.name: target}
+    penalty = model.penalty.name if strength is None else f"{model.penalty.name}:{strength!r}"
+    alone = fit_table(table, model.target.name, model=words[0], penalty=penalty, weight=subject.weight)
+    short = subject_of(alone, {**table} if subject.weight is None else {**table, "weight": subject.weight})
+    drawn = Subject(alone, subject.rows, short.design, short.y, short.cells, weight=subject.weight)
+    drawn.sampled = (
+        f"{subject.sampled} This is a fit of {clean(first)} and {clean(second)} alone, not the model.".strip()
+    )
+    return drawn
 
 
 def sliced(subject: Subject, x: str | None = None, y: str | None = None, at: Cells | None = None) -> Plane:

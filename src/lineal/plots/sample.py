@@ -54,7 +54,8 @@ class Sample:
             if k == len(self._ends):
                 self._ends.append((np.empty(0, np.int64), np.empty(0)))
             own, seen = self._ends[k]
-            own, seen = np.concatenate([own, rows]), np.concatenate([seen, values[:, k]])
+            at = _outside(values[:, k])
+            own, seen = np.concatenate([own, rows[at]]), np.concatenate([seen, values[at, k]])
             order = np.argsort(seen, kind="stable")
             ends = np.unique(np.concatenate([order[:EXTREMES], order[-EXTREMES:]]))
             self._ends[k] = own[ends], seen[ends]
@@ -74,6 +75,14 @@ class Sample:
             f"Drawn are {drawn:,} of {self.total:,} rows: a sample by hash of at most {self.most:,} rows of every class, and "
             "the extremes."
         )
+
+
+def _outside(values: Array) -> Index:
+    """Return the places of the values that may be among the extremes, in order."""
+    if len(values) <= 4 * EXTREMES:
+        return np.arange(len(values), dtype=np.intp)
+    ends = np.partition(values, (EXTREMES - 1, len(values) - EXTREMES))
+    return np.flatnonzero((values <= ends[EXTREMES - 1]) | (values >= ends[-EXTREMES]))
 
 
 @dataclass(frozen=True)

@@ -250,9 +250,10 @@ def _from_table(model: Model, encoder: Encoder, data: Any, sample: Sample) -> Su
     parts = _Reader(model, encoder, table, weight)
     for rows, batch, y in parts.read(table):
         scores = model.scores(parts.encoded(batch, rows), parts.role(batch, rows, model.roles.get("offset")))
-        sample.add(
-            rows, y[:, 0] if model.target.kind == "classes" else np.zeros(len(rows)), np.column_stack([scores, y])
-        )
+        if model.target.kind == "classes":
+            sample.add(rows, y[:, 0], scores)
+        else:
+            sample.add(rows, np.zeros(len(rows)), np.column_stack([scores, y]))
     chosen = sample.rows()
     if not len(chosen):
         raise InputError(f"{table.origin} has no row with a target, so there is nothing to draw.")

@@ -47,6 +47,7 @@ def boundary(
     KIND.require(model_of(model))
     subject = subject_of(model, data)
     seen = plane(subject, view, x, y, at)
+    subject = seen.subject
     chosen = _surface(subject, surface)
     marks = [*_ground(seen, chosen), *_lines(seen, threshold, costs)]
     if other is not None:

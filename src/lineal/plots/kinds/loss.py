@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,22 +17,30 @@ from lineal.plots.subject import Subject, subject_of
 NUMBERS: Final = ("squared", "absolute", "huber")
 CLASSES: Final = ("zero-one", "hinge", "squared-hinge", "logistic", "exponential")
 REACH: Final = 3.0
+ALONG: Final = ("squared-sigmoid", "logistic")
+SCORES: Final = 8.0
+"""How far scores go, in standard deviations of the column, where one coefficient moves."""
 POINTS: Final = 241
 """Points of a curve; odd, so that 0 is one of them."""
 
 
-def loss(model: Any = None, data: Any = None, *, names: Sequence[str] = ()) -> Figure:
+def loss(model: Any = None, data: Any = None, *, names: Sequence[str] = (), along: str | None = None) -> Figure:
     """Return losses as curves: of numbers over the residual ``y - eta``, of two classes over ``s = -y eta``, y = -1 or 1.
 
     ``names`` are losses by name; without, those of the model's kind, its own drawn thick, and its rows as ticks below.
+
+    With ``along``, the mean loss of the rows is drawn instead as this coefficient moves and all others stay: squared error of
+    a sigmoid bends both ways, logistic loss does not.
 
     >>> figure = loss(names=["squared", "absolute"])
     >>> [mark.label for mark in figure.panels[0].marks]
     ['squared', 'absolute']
     """
     subject = None if model is None else subject_of(model, data)
-    chosen = tuple(names) or _family(subject)
+    chosen = tuple(names) or (ALONG if along is not None else _family(subject))
     curves = [_curve(name, subject) for name in chosen]
+    if along is not None:
+        return _along(subject, along, dict(zip(chosen, curves, strict=True)))
     of_classes = {_of_classes(curve) for curve in curves}
     if len(of_classes) > 1:
         raise InputError(
@@ -71,6 +79,40 @@ def loss(model: Any = None, data: Any = None, *, names: Sequence[str] = ()) -> F
         classes=(), verdict=None if subject is None else subject.verdict, table=table,
         source={} if subject is None else subject.source,
     )  # fmt: skip
+
+
+def _along(subject: Subject | None, name: str, curves: Mapping[str, Any]) -> Figure:
+    """Return ``mean loss(y, eta + (t - b_j) x_j)`` over t, which takes the place of one coefficient of the model."""
+    if subject is None or subject.scores.shape[1] != 1 or subject.model.feature_map is not None:
+        raise InputError(
+            "losses along a coefficient are those of the rows of a model with one score: give MODEL and DATA."
+        )
+    columns = subject.model.columns
+    if name not in columns:
+        raise InputError(f"the model has no coefficient {name!r}.{near(name, list(columns))}")
+    j = columns.index(name)
+    pick = np.zeros((len(columns), 1))
+    pick[j] = 1.0
+    cells, now = subject.design.times(pick)[:, 0], float(subject.model.coef[j, 0])
+    spread = float(subject.spread[j]) or float(np.abs(cells).max()) or 1.0
+    at = np.linspace(now - SCORES / spread, now + SCORES / spread, POINTS)
+    weight = np.ones(len(cells)) if subject.weight is None else subject.weight
+    y, eta = subject.y[:, :1], subject.scores[:, 0]
+    table: dict[str, Any] = {f"coefficient of {name}": at}
+    for label, curve in curves.items():
+        table[label] = [weight @ curve.value(y, (eta + (t - now) * cells)[:, None]) / weight.sum() for t in at]
+    marks = [Mark("line", at, table[label], group=k, role="strong", label=label) for k, label in enumerate(curves)]
+    marks.append(Mark("rule", x=[now], role="guide", label="coefficient of the model"))
+    up = Axis.around("mean loss of the rows", *(table[label] for label in curves), [0.0])
+    return Figure(
+        kind="loss",
+        title=f"Mean loss as one coefficient moves: {name}",
+        panels=(Panel(Axis(f"coefficient of {name}", at[0], at[-1]), up, tuple(marks)),),
+        verdict=subject.verdict,
+        table=table,
+        source=subject.source,
+        caption=f"All other coefficients are those of the model. {subject.sampled}".strip(),
+    )
 
 
 def _family(subject: Subject | None) -> tuple[str, ...]:
@@ -115,7 +157,7 @@ def _places(subject: Subject, binary: bool) -> Array:
 KIND = Kind(
     name="loss",
     question="What does a residual, or a score on the wrong side, cost?",
-    inputs=("NAMES", "MODEL DATA"),
+    inputs=("NAMES", "MODEL DATA", "MODEL DATA NAMES"),
     notes=(9, 34, 35),
     draw=loss,
 )

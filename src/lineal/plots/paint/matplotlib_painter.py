@@ -24,6 +24,8 @@ PANEL: Final = (6.4, 4.4)
 MARKERS: Final = {"circle": "o", "triangle": "^", "square": "s", "diamond": "D", "cross": "X", "down": "v", "star": "*"}
 MAX_MINOR_RATIO: Final = 8.0
 """Up to which ratio of its ends a logarithmic axis also writes the ticks between powers of ten."""
+MAX_VECTOR_POINTS: Final = 2000
+"""More points than this are dots of an image inside of the file, which stays small."""
 DASHES: Final[Any] = {
     "solid": "-", "dashed": (0, (4, 3)), "long": (0, (8, 2)), "dotted": (0, (1, 1.5)), "dashdot": (0, (6, 2, 1, 2)),
 }  # fmt: skip
@@ -57,9 +59,7 @@ def painted(
             "svg": {"Date": None, "Creator": None},
             "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
         }
-        paper.savefig(
-            stream, format=form, dpi=2 * INCH if form == "png" else INCH, metadata=none.get(form, {"Software": None})
-        )
+        paper.savefig(stream, format=form, dpi=2 * INCH, metadata=none.get(form, {"Software": None}))
         return stream.getvalue()
 
 
@@ -192,6 +192,7 @@ def _dots(ax: Any, one: p.Dots) -> None:
         edgecolors=one.color if one.hollow else one.edge,
         linewidths=1.1 if one.hollow else 0.5,
         label=one.label,
+        rasterized=len(one.x) > MAX_VECTOR_POINTS,
     )
 
 
