@@ -17,6 +17,8 @@ from lineal.tables.table import uniform
 
 FITTED_EXACTLY: Final = 1e-10
 """A row whose leverage is this near to one is fitted exactly, whatever its target: nothing can be said of it."""
+JUMP_STREAM: Final = 2**32
+"""Added to the seed of quantile residuals: rows that were fitted because of their hash are drawn by another one."""
 ROW_COLUMNS: Final = (
     "row_index",
     "target",
@@ -128,6 +130,6 @@ class Influence:
         if chances is None:
             return np.full(len(rows.y), np.nan)
         below, same, above = chances
-        drawn = uniform(self.seed, places.astype(np.int64))
+        drawn = uniform(self.seed + JUMP_STREAM, places.astype(np.int64))
         low, high = below + drawn * same, above + (1.0 - drawn) * same
         return np.asarray(np.where(low < high, special.ndtri(low), -special.ndtri(high)))

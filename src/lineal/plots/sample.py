@@ -13,6 +13,8 @@ from lineal.tables.tabular import RowNumbers, uniform
 
 MAX_ROWS: Final = 5000
 """Rows that are drawn of every class; of a table with no more in all, every row is drawn."""
+SAMPLE_STREAM: Final = 2**33
+"""Seed of the hash: another one than those that hold rows out, or the rows of least hash would be those held out."""
 EXTREMES: Final = 5
 """Rows that are drawn at either end of every score and target, beside the sample."""
 MAX_CLASSES: Final = 30
@@ -40,7 +42,7 @@ class Sample:
         """Look at more rows: the class of each, and the values whose extremes count."""
         self.total += len(rows)
         self._there.append(rows[np.isin(rows, self._also)])
-        drawn = uniform(0, rows)
+        drawn = uniform(SAMPLE_STREAM, rows)
         group = group if len(np.unique(group)) <= MAX_CLASSES else np.zeros(len(rows))
         for k in np.unique(group[np.isfinite(group)]).astype(int).tolist():
             at = np.flatnonzero(group == k)
