@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # what type checkers and editors see of the names below
     from lineal.estimators import SparsemaxClassifier as SparsemaxClassifier
     from lineal.estimators.text import TextFeatures as TextFeatures
     from lineal.features.inspecting import inspect as inspect
+    from lineal.inference.contributions import contributions as contributions
     from lineal.inference.diagnostics import diagnostics as diagnostics
     from lineal.inference.effects import marginal_effects as marginal_effects
     from lineal.inference.effects import predicted_means as predicted_means
@@ -70,6 +71,7 @@ if TYPE_CHECKING:  # what type checkers and editors see of the names below
     from lineal.inference.ratios import likelihood_ratio as likelihood_ratio
     from lineal.inference.summaries import summarise as summarise
     from lineal.inference.term_tests import term_tests as term_tests
+    from lineal.metrics.curves import at_thresholds as at_thresholds
     from lineal.model.model import Model as Model
     from lineal.model.verdict import Verdict as Verdict
     from lineal.paths.path_from_arrays import path as path
@@ -97,6 +99,8 @@ _HOMES = {
     "zero_one": "lineal.perceptron.mistakes",
     "summarise": "lineal.inference.summaries",
     "diagnostics": "lineal.inference.diagnostics",
+    "at_thresholds": "lineal.metrics.curves",
+    "contributions": "lineal.inference.contributions",
     "sweep": "lineal.api.sweeping",
     "likelihood_ratio": "lineal.inference.ratios",
     "nested_tests": "lineal.inference.nested",

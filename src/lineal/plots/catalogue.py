@@ -71,3 +71,10 @@ def numbers_only(model: Model) -> str:
 def classes_only(model: Model) -> str:
     """Say why a picture of classes is not for a model, "" if it is."""
     return "" if model.target.kind == "classes" else "it predicts no classes; ask for fit."
+
+
+def probabilities_only(model: Model) -> str:
+    """Say why a picture of probabilities is not for a model, "" if it is."""
+    if model.target.kind != "classes":
+        return "it predicts no classes, so it gives no probabilities of any."
+    return f"{model.loss.name} loss gives scores and classes, no probabilities." if model.loss.decides else ""

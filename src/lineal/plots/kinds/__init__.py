@@ -33,6 +33,16 @@ NAMES: Final = (
     "densities",
     "code",
     "stack",
+    "contributions",
+    "coefficients",
+    "effect",
+    "residuals",
+    "influence",
+    "calibration",
+    "confusion",
+    "roc",
+    "precision",
+    "cost",
 )
 """Every kind of picture: the name of its file, of its function in it, and of what is typed."""
 

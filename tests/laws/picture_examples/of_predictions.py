@@ -1,0 +1,24 @@
+"""The pictures of predictions: contributions, coefficients, effect, residuals, influence, and of what is decided."""
+
+from __future__ import annotations
+
+import lineal
+from tests.laws import picture_cases as given
+
+CASES = {
+    "contributions": lambda: lineal.plot(given.model("two"), "contributions", given.table(), row=3),
+    "contributions of three": lambda: lineal.plot(
+        given.model("three"), "contributions", given.table(), row=60, against="typical"
+    ),
+    "coefficients": lambda: lineal.plot(given.model("number"), "coefficients"),
+    "coefficients of three": lambda: lineal.plot(given.model("three"), "coefficients", given.table()),
+    "effect": lambda: lineal.plot(given.model("number"), "effect", given.table()),
+    "effect of three": lambda: lineal.plot(given.model("three"), "effect", given.table(), x=given.HOSTILE[2]),
+    "residuals": lambda: lineal.plot(given.model("number"), "residuals", given.table()),
+    "influence": lambda: lineal.plot(given.model("number"), "influence", given.table()),
+    "calibration": lambda: lineal.plot(given.model("two"), "calibration", given.table()),
+    "confusion": lambda: lineal.plot(given.model("three"), "confusion", given.table()),
+    "roc": lambda: lineal.plot(given.model("two"), "roc", given.table()),
+    "precision": lambda: lineal.plot(given.model("two"), "precision", given.table(), threshold=0.4),
+    "cost": lambda: lineal.plot(given.model("two"), "cost", given.table(), costs=[[0, 1], [4, 0]]),
+}
