@@ -202,3 +202,19 @@ def test_fits_without_standard_errors_have_no_tests():
             ask(ridge)
     with pytest.raises(InputError, match="'II' and 'III'"):
         lineal.term_tests(lineal.fit(data, formula="y ~ x", model="linear", penalty="none"), "I")
+
+
+def test_filled_cells_are_said_and_complete_cases_are_those_of_statsmodels():
+    data = frame(11)
+    data.loc[3:8, "x"] = np.nan
+    data.loc[20, "job"] = None  # a level of its own, which fills nothing in
+    known = {"formula": "y ~ x + sex", "model": "linear", "penalty": "none"}
+    filled, whole = lineal.fit(data, **known), lineal.fit(data, missing="drop", **known)
+    said = "take 6 missing cells of 'x', which were filled in, for measured"
+    for result in (filled.summary(), lineal.term_tests(filled), lineal.marginal_effects(filled, data)):
+        assert any(said in note for note in result.notes)
+    assert not any("measured" in note for note in whole.summary().notes)
+    theirs = formula_api.ols("y ~ x + sex", data).fit()  # statsmodels drops rows with gaps
+    np.testing.assert_allclose([row.p for row in whole.summary().rows], theirs.pvalues[["Intercept", "x", "sex[T.m]"]])
+    levels = lineal.fit(data, formula="y ~ job", model="linear", penalty="none")
+    assert not any("measured" in note for note in levels.summary().notes)

@@ -203,7 +203,7 @@ class _Asked:
             self.what += f" = {model.outputs[0]}" if len(model.outputs) == 1 else ""
         else:
             self.what = model.target.name
-        self.notes: tuple[str, ...] = ()
+        self.notes = model.filled_notes
 
     def mean(self, change: Change) -> tuple[Array, Array]:
         """Return the average prediction with columns set to values."""

@@ -69,7 +69,7 @@ def hypothesis_test(model: Model, text: str, *, output: str | None = None) -> Te
     if len(equations) > 1:
         tests.append(readable.test("Wald", "all of them", *readable.distance(matrix, values)))
     title = f"{model.loss.summary_title()} of {model.target.name}; linear hypotheses"
-    return Tests(title if output is None else f"{title}, class {output}", tuple(tests))
+    return Tests(title if output is None else f"{title}, class {output}", tuple(tests), notes=model.filled_notes)
 
 
 def _place(model: Model, output: str | None) -> int:

@@ -41,7 +41,7 @@ def nested_tests(
     further = [name for name, key in zip(large.columns, keys(large), strict=True) if key not in shared]
     null = f"{_listed(further)} add{'s' if len(further) == 1 else ''} nothing"
     tests = [HypothesisTest.chi_squared("Likelihood ratio", null, ratio.statistic, ratio.more)]
-    notes = []
+    notes = list(large.filled_notes)
     if ratio.f is not None and ratio.left is not None:
         tests.append(HypothesisTest.f("F", null, ratio.f, ratio.more, ratio.left))
     if large.verdict.kind != "optimal":

@@ -52,7 +52,7 @@ def term_tests(model: Model, kind: str = "II") -> Tests:
             further, more = estimates.distance(estimates.picked(above, width))
             statistic, rank = max(statistic - further, 0.0), rank - more
         tests.append(estimates.test(term.name, "", statistic, rank))
-    notes = []
+    notes = list(model.filled_notes)
     if any(term.within(other) for term in named for other in named):
         notes.append(
             "A term is tested in a model without the products it is in."

@@ -128,6 +128,7 @@ class Uncertainty(ABC):
             classes = self.target.classes or ("0", "1")
             notes.append(f"Coefficients are for the log of the odds of {classes[1]} against {classes[0]}.")
         notes += [] if self.aside is None else [self.aside]
+        notes += self.filled_notes
         if likelihood.base is None:
             notes.append("The log-likelihood of counts needs the data: lineal.summarise(model, data).")
         return Summary(
@@ -141,6 +142,23 @@ class Uncertainty(ABC):
             notes=tuple(notes),
             ratio=self.loss.ratio,
         )
+
+    @property
+    def filled_notes(self) -> tuple[str, ...]:
+        """A sentence about numbers that were missing and filled in, which p-values take for measured; none if none was."""
+        columns = (self.report.get("data") or {}).get("columns", ())
+        filled = {one["column"]: int(one["missing"]) for one in columns if one["missing"] and one["type"] != "category"}
+        if not filled:
+            return ()
+        count, shown = sum(filled.values()), ", ".join(map(repr, list(filled)[:4]))
+        more = f" and {len(filled) - 4} more columns" if len(filled) > 4 else ""
+        cells = "1 missing cell" if count == 1 else f"{count:,} missing cells"
+        verb = "was" if count == 1 else "were"
+        sentence = (
+            f"Standard errors and p-values take {cells} of {shown}{more}, which {verb} filled in, for measured; --missing "
+            "drop (missing='drop') fits the complete rows alone."
+        )
+        return (sentence,)
 
     @property
     def variances(self) -> tuple[float, float] | None:
