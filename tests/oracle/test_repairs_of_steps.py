@@ -162,3 +162,14 @@ def test_a_gap_of_huber_with_scale_counts_as_nothing_only_beside_what_there_is_t
         assert verdict.gap <= 1e-6 * gain or gain <= 256 * np.finfo(float).eps * verdict.evidence["null_objective"]
     else:
         assert "the columns gain at most" in verdict.reason
+
+
+@pytest.mark.parametrize("seed", [11, 12, 13])
+def test_a_start_that_overflows_is_left_for_the_null_fit(seed: int) -> None:
+    """Exponentials of an offset of 1e4 beside a weight of 1e12: the second derivative was infinite, and LAPACK gave up."""
+    draw = np.random.default_rng(seed)
+    x, y = draw.normal(size=(12, 2)), draw.poisson(2.0, size=12).astype(float)
+    weight, offset = np.ones(12), np.zeros(12)
+    weight[draw.integers(12)], offset[0] = 1e12, 1e4
+    case = Case("PoissonRegressor", {"alpha": 0.0}, x, y, weight, offset)
+    assert refuted(of_claims(case, doors.ask(case)[0])) == [], case.code

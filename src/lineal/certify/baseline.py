@@ -89,7 +89,9 @@ def begin(problem: Problem) -> Array:
     if held or not (loss.unbounded and loss.smooth) or problem.moments.offset <= 50.0 or not 0 < size <= 300:
         return baseline_fit(problem).coef
     with np.errstate(over="ignore", invalid="ignore"):
-        return cooled(problem, baseline_fit(problem).coef, np.arange(problem.shape[0]))
+        start = cooled(problem, baseline_fit(problem).coef, np.arange(problem.shape[0]))
+        lower = problem.evaluate(start).value <= baseline_fit(problem).value
+    return start if lower else baseline_fit(problem).coef
 
 
 def _fit(problem: Problem) -> Baseline:

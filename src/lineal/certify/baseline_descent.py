@@ -71,6 +71,8 @@ def _newton(problem: Problem, coef: Array, columns: Index, enough: float = MIN_R
     here = problem.evaluate(coef, hessian=width)
     least, astray = here.value, 0
     for _ in range(MAX_STEPS):
+        if not np.all(np.isfinite(here.hessian if here.hessian is not None else here.value)):
+            break  # exponentials of offsets overflow: no step is known from here
         factor = problem.factor(here, columns)
         if factor.singular and (walked := lowest_along_flat(problem, coef, here, factor, enough)) is not None:
             coef, here = walked

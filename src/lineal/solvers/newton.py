@@ -36,8 +36,8 @@ class Newton(Solver):
     sampled: bool = True
     name: ClassVar[str] = "newton"
     words: ClassVar[str] = "{size} coefficients: few enough for the whole second derivative"
-    max_steps: ClassVar[float] = 2000
-    """It takes a dozen, a hundred beside corners; where it takes thousands, each brings next to nothing."""
+    max_steps: ClassVar[float] = 500
+    """It takes a dozen, a hundred beside corners; where it takes more, each brings next to nothing."""
 
     def declines(self, problem: Problem) -> str | None:
         """Decline what has kinks, and where the second derivative would not fit."""
