@@ -60,6 +60,8 @@ if TYPE_CHECKING:  # what type checkers and editors see of the names below
     from lineal.estimators import SGDClassifier as SGDClassifier
     from lineal.estimators import SGDRegressor as SGDRegressor
     from lineal.estimators import SparsemaxClassifier as SparsemaxClassifier
+    from lineal.estimators import TableClassifier as TableClassifier
+    from lineal.estimators import TableRegressor as TableRegressor
     from lineal.estimators.text import TextFeatures as TextFeatures
     from lineal.features.inspecting import inspect as inspect
     from lineal.inference.contributions import contributions as contributions
@@ -128,6 +130,8 @@ _HOMES = {
     "BayesianRidge": "lineal.estimators",
     "QuantileRegressor": "lineal.estimators",
     "SparsemaxClassifier": "lineal.estimators",
+    "TableClassifier": "lineal.estimators",
+    "TableRegressor": "lineal.estimators",
     "LinearSVC": "lineal.estimators",
     "LinearSVR": "lineal.estimators",
     "SVC": "lineal.estimators",

@@ -19,7 +19,9 @@ from lineal.estimators import (
 from tests.contracts import catalogue
 
 # which have expected failures: test_sgd.py, test_kernel_machines.py
-EXAMPLES = catalogue.examples("SGDClassifier", "SGDRegressor", "SVC", "SVR", "KernelLogisticRegression")
+EXAMPLES = catalogue.examples(
+    "SGDClassifier", "SGDRegressor", "SVC", "SVR", "KernelLogisticRegression", "TableClassifier", "TableRegressor"
+)
 # LogisticRegression(fit_intercept=False) is not here: check_class_weight_classifiers needs an intercept to move, and
 # scikit-learn's own estimator does not pass it without one either. tests/agreement covers it.
 VARIANTS = [

@@ -58,6 +58,8 @@ EXAMPLES = {
         "Perceptron",
         "SGDClassifier",
         "SGDRegressor",
+        "TableClassifier",
+        "TableRegressor",
         *catalogue.KERNEL_MACHINES,
     )  # which have files of their own
 }

@@ -186,6 +186,7 @@ NOTHING = {
     "BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB",
     "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis",
     "Nystroem", "RBFSampler",
+    "TableClassifier", "TableRegressor",
 }  # fmt: skip
 """Those that minimize no F: an evidence is maximized, mistakes are corrected, neighbors looked up, counts and moments taken."""
 IN_A_SPAN = {"KernelLogisticRegression", "KernelRidge", "SVC", "SVR"}

@@ -38,6 +38,7 @@ from lineal.estimators.sparsemax import SparsemaxClassifier
 from lineal.estimators.stochastic import SGDClassifier, SGDRegressor
 from lineal.estimators.svm import LinearSVC, LinearSVR
 from lineal.estimators.svm_kernel import SVC, SVR
+from lineal.estimators.table import TableClassifier, TableRegressor
 
 __all__ = [
     "SVC",
@@ -79,4 +80,6 @@ __all__ = [
     "SGDClassifier",
     "SGDRegressor",
     "SparsemaxClassifier",
+    "TableClassifier",
+    "TableRegressor",
 ]
