@@ -9,9 +9,10 @@ from itertools import combinations_with_replacement
 from lineal.errors import InputError, near
 from lineal.features import terms
 from lineal.features.formula import EVERY, Factor, Formula
-from lineal.features.terms import Category, Contrast, Curve, Cut, Product, Quadratic, Single, Term
+from lineal.features.terms import Category, Contrast, Curve, Cut, Fourier, Product, Quadratic, Single, Term
 from lineal.features.terms.contrast import ordered
 from lineal.features.terms.curve import Numbers
+from lineal.features.terms.fourier import WIDTH
 from lineal.features.terms.product import MAX_COLUMNS
 from lineal.features.terms.product import Factor as Part
 from lineal.features.types import deciding
@@ -55,7 +56,9 @@ class Composer:
             margins.add(frozenset())
         composed: list[Term] = []
         for product in self._products():
-            term = self._single(product[0], margins) if len(product) == 1 else self._product(product, margins)
+            called = terms.called().get(product[0].basis)
+            alone = len(product) == 1 and (called is None or not called.several)
+            term = self._single(product[0], margins) if alone else self._product(product, margins)
             if isinstance(term, Reread):
                 return term
             if term is not None:
@@ -90,6 +93,8 @@ class Composer:
         together = terms.called().get(product[0].basis)
         if together is not None and issubclass(together, Quadratic):
             return self._quadratic(product)
+        if together is not None and issubclass(together, Fourier):
+            return self._fourier(product)
         for factor in product:
             term = self._part(factor)
             if isinstance(term, Reread):
@@ -106,22 +111,41 @@ class Composer:
             )
         return made
 
+    def _fourier(self, product: tuple[Factor, ...]) -> Product | Reread:
+        """Return random features of some numbers, each in halves of its range."""
+        for factor in product:
+            if factor.functions:
+                raise InputError(f"{factor.basis}(...) takes columns as they are; write {factor.column!r}.")
+        parts = self._numbers(product)
+        if isinstance(parts, Reread):
+            return parts
+        ends = [self.surveys[factor.column].values for factor in product]
+        halves = tuple(one.high / 2.0 - one.low / 2.0 if one.high > one.low else 1.0 for one in ends)
+        return Fourier(tuple(parts), halves, product[0].size, product[0].width or WIDTH)
+
     def _quadratic(self, product: tuple[Factor, ...]) -> Product | Reread:
         """Return the map of several numbers."""
+        parts = self._numbers(product)
+        if isinstance(parts, Reread):
+            return parts
+        made = Quadratic(tuple(parts))
+        width = len(made.columns)
+        if width > MAX_COLUMNS:
+            raise InputError(f"{made.spelled} makes {width} columns, more than {MAX_COLUMNS}; use a kernel instead.")
+        return made
+
+    def _numbers(self, product: tuple[Factor, ...]) -> list[Part] | Reread:
+        """Return the terms of several numbers, each a column."""
         parts: list[Part] = []
         for factor in product:
-            term = self._part(replace(factor, basis=""))
+            term = self._part(replace(factor, basis="", size=0, width=0.0))
             if isinstance(term, Reread):
                 return term
             bare = None if term is None else term.bare()
             if bare is None or not isinstance(bare, Single) or len(bare.columns) != 1:
                 raise InputError(f"{factor.basis}(...) needs columns of numbers; {factor.name!r} is not one.")
             parts.append(bare)
-        made = Quadratic(tuple(parts))
-        width = len(made.columns)
-        if width > MAX_COLUMNS:
-            raise InputError(f"{made.spelled} makes {width} columns, more than {MAX_COLUMNS}; use a kernel instead.")
-        return made
+        return parts
 
     def _part(self, factor: Factor) -> Part | Reread | None:
         """Return the term of one factor; None where a column that '.' stands for is left out."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final, NoReturn
 
@@ -154,12 +156,30 @@ class Reader(Arithmetic):
             if Factor(inner.column, inner.functions, token.text) in factors:
                 self.fail("this column is there already", at)
             factors.append(Factor(inner.column, inner.functions, token.text))
-            if self.accept(",") is None:
+            if self.accept(",") is None or (called.sizes is not None and self.next.kind == "number"):
                 break
+        if called.sizes is not None:
+            size, width = self.sized(called)
+            factors = [replace(factor, size=size, width=width) for factor in factors]
         self.expect(")", f"a ')' is missing; it is written {called.usage}")
-        if len(factors) < 2:
+        if len(factors) < 2 and called.sizes is None:
             self.fail(f"a second column is missing; it is written {called.usage}", token)
         return tuple(factors)
+
+    def sized(self, called: type[terms.Term]) -> tuple[int, float]:
+        """Read how many columns are made, and perhaps the width of a kernel."""
+        usage, size = f"it is written {called.usage}", self.next
+        assert called.sizes is not None
+        if size.kind != "number" or not size.text.isdecimal() or int(size.text) not in called.sizes:
+            self.fail(f"a whole number from {called.sizes[0]} to {called.sizes[-1]} was expected here; {usage}")
+        self.place += 1
+        if self.accept(",") is None:
+            return int(size.text), 0.0
+        width = self.next
+        if width.kind != "number" or not 0.0 < float(width.text) < math.inf:
+            self.fail(f"a width above 0 was expected here; {usage}")
+        self.place += 1
+        return int(size.text), float(width.text)
 
     def factor(self) -> Factor:
         """Read a column or a call."""

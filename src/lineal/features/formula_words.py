@@ -31,7 +31,8 @@ class Factor:
 
     ``basis`` is the term that the formula calls, such as "C" or "poly", or "" (a number, or whatever the column holds if
     there are no functions); ``size`` the degree or the number of pieces; ``reference`` the level that others are compared
-    with; ``coding`` the contrasts of a category, ``levels`` their order; ``breaks`` where a number is cut.
+    with; ``coding`` the contrasts of a category, ``levels`` their order; ``breaks`` where a number is cut;
+    ``width`` that of a kernel.
     """
 
     column: str
@@ -42,6 +43,7 @@ class Factor:
     coding: str = ""
     levels: tuple[str, ...] = ()
     breaks: tuple[float, ...] = ()
+    width: float = 0.0
 
     @property
     def name(self) -> str:

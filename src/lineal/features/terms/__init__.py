@@ -11,6 +11,7 @@ from lineal.features.terms.contrast import Contrast
 from lineal.features.terms.curve import FUNCTIONS, Curve
 from lineal.features.terms.cut import Cut
 from lineal.features.terms.date_parts import Cycle, Elapsed
+from lineal.features.terms.fourier import Fourier
 from lineal.features.terms.hashed import Hashed
 from lineal.features.terms.members import expect
 from lineal.features.terms.number import Number
@@ -49,6 +50,7 @@ ALL: tuple[type[Term], ...] = (
     Pair,
     Product,
     Quadratic,
+    Fourier,
 )
 """Every term. Whoever needs a list of kinds, of functions or of words asks here."""
 
@@ -70,13 +72,13 @@ def called() -> dict[str, type[Term]]:
     """Return the terms that a formula calls by name.
 
     >>> list(called())
-    ['C', 'factor', 'poly', 'spline', 'ns', 'bs', 'scale', 'cut', 'quadratic']
+    ['C', 'factor', 'poly', 'spline', 'ns', 'bs', 'scale', 'cut', 'quadratic', 'fourier']
     """
     return {name: term for term in ALL if term.usage for name in (term.usage.partition("(")[0], *term.also)}
 
 
 __all__ = [
-    "ALL", "FUNCTIONS", "BSpline", "Boolean", "Category", "Contrast", "Curve", "Cut", "Cycle", "Elapsed", "Hashed", "Merged",
-    "Number", "Numeric", "Ordinal", "Pair", "Poly", "Product", "Quadratic", "Scaled", "Single", "Spline", "Term", "Text",
-    "TextStatistics", "Verbatim", "Written", "called", "read",
+    "ALL", "FUNCTIONS", "BSpline", "Boolean", "Category", "Contrast", "Curve", "Cut", "Cycle", "Elapsed", "Fourier", "Hashed",
+    "Merged", "Number", "Numeric", "Ordinal", "Pair", "Poly", "Product", "Quadratic", "Scaled", "Single", "Spline", "Term",
+    "Text", "TextStatistics", "Verbatim", "Written", "called", "read",
 ]  # fmt: skip

@@ -90,24 +90,28 @@ class Product(Numeric):
     @classmethod
     def read(cls, data: Any) -> Product:
         """Return the term of a model file."""
+        term = cls(cls.read_factors(data["factors"]))
+        expect(term.width <= MAX_COLUMNS, f"has a {cls.kind} of too many columns")
+        return term
+
+    @classmethod
+    def read_factors(cls, listed: Any, least: int = 2) -> tuple[Factor, ...]:
+        """Return the factors of a model file, at least so many."""
         from lineal.features import terms  # the catalogue, which lists this term as well
 
-        listed = data["factors"]
         expect(
-            isinstance(listed, list) and 2 <= len(listed) <= cls.most,
-            f"has a {cls.kind} of fewer than 2 or more than {cls.most} factors",
+            isinstance(listed, list) and least <= len(listed) <= cls.most,
+            f"has a {cls.kind} of fewer than {least} or more than {cls.most} factors",
         )
         factors: list[Factor] = []
         for one in listed:
-            nested = not isinstance(one, dict) or one.get("kind") in ("product", "quadratic")
+            nested = not isinstance(one, dict) or one.get("kind") in ("product", "quadratic", "fourier")
             expect(not nested, "has a product within a product")
             factor = terms.read(one)
             if not (factor.is_factor and isinstance(factor, Factor)):
                 raise ModelFileError("the encoder in the model file has a product of what cannot be multiplied.")
             factors.append(factor)
-        term = cls(tuple(factors))
-        expect(term.width <= MAX_COLUMNS, f"has a {cls.kind} of too many columns")
-        return term
+        return tuple(factors)
 
     @classmethod
     def example(cls) -> tuple[Product, Cells]:

@@ -17,6 +17,7 @@ from lineal.verify.terms import (
     cut,
     cycle,
     elapsed,
+    fourier,
     hashed,
     merged,
     number,
@@ -63,7 +64,9 @@ PAIR: Final = "pair"
 """The kind of a term that takes two columns, ``source`` and ``target``."""
 PRODUCT: Final = "product"
 """The kind of a term that has ``factors``, terms of the kinds above."""
-TOGETHER: Final[dict[str, ModuleType]] = {PRODUCT: product, "quadratic": quadratic}
+FOURIER: Final = "fourier"
+"""The kind of a term that has ``factors``, and numbers of its own."""
+TOGETHER: Final[dict[str, ModuleType]] = {PRODUCT: product, "quadratic": quadratic, FOURIER: fourier}
 """Terms of ``factors``, each with names(parts) and values(parts) of the columns of its factors."""
 
 
@@ -86,6 +89,8 @@ def inputs(term: Mapping[str, Any]) -> list[tuple[str, str]]:
 def names(term: Mapping[str, Any]) -> list[str]:
     """Return the design columns of a term."""
     parts = [list(BY_KIND[factor["kind"]].names(factor)) for factor in factors(term)]
+    if term["kind"] == FOURIER:
+        return fourier.names(term, parts)
     return list(TOGETHER[term["kind"]].names(parts)) if term["kind"] in TOGETHER else parts[0]
 
 
@@ -94,6 +99,8 @@ def values(term: Mapping[str, Any], columns: Mapping[str, cells.Column]) -> list
     if term["kind"] == PAIR:
         return pair.values(term, columns)
     parts = [list(BY_KIND[factor["kind"]].values(factor, columns[factor["column"]])) for factor in factors(term)]
+    if term["kind"] == FOURIER:
+        return fourier.values(term, parts)
     return list(TOGETHER[term["kind"]].values(parts)) if term["kind"] in TOGETHER else parts[0]
 
 
@@ -107,22 +114,23 @@ class Learner:
     """
 
     def __init__(self, term: Mapping[str, Any]) -> None:
-        self._pair = pair.Learner(term) if term["kind"] == PAIR else None
+        self._whole = (
+            {PAIR: pair, FOURIER: fourier}[term["kind"]].Learner(term) if term["kind"] in (PAIR, FOURIER) else None
+        )
         own = [] if term["kind"] == PAIR else factors(term)
         self._own = [(factor["column"], BY_KIND[factor["kind"]].Learner(factor)) for factor in own]
 
     def see(self, columns: Mapping[str, cells.Column]) -> None:
         """Take some more rows."""
-        if self._pair is not None:
-            self._pair.see(columns)
+        if self._whole is not None:
+            self._whole.see(columns)
         for name, learner in self._own:
             learner.see(columns[name])
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term as learned from these training cells."""
-        if self._pair is not None:
-            return self._pair.wrong()
-        problems: Iterator[str | None] = (learner.wrong() for _, learner in self._own)
+        learners = [*([] if self._whole is None else [self._whole]), *(learner for _, learner in self._own)]
+        problems: Iterator[str | None] = (learner.wrong() for learner in learners)
         return next((problem for problem in problems if problem is not None), None)
 
 
