@@ -51,7 +51,7 @@ def test_it_survives_its_model_file(model, tmp_path):
 
 def test_pages_have_its_words(model):
     (column,) = summary(model)["data"]["columns"]
-    assert column["use"].startswith("sign(x); missing counts as")
+    assert column["use"].startswith("sign(x); empty cells count as")
 
 
 def test_whoever_does_not_have_it_says_so(model, tmp_path, monkeypatch):

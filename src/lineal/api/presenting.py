@@ -29,6 +29,7 @@ from lineal.sources.rowwise import Count
 from lineal.sources.source import Source
 from lineal.tables.marked import marked, marks_of
 from lineal.tables.table import Table
+from lineal.tables.tabular import listed
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def read(table: Table, wanted: Mapping[str, Any], classes: str | None) -> Points
         rows = dataset.train.sum(Count())
         return Points(dataset.train, np.arange(rows), labelled, dataset.about)
     if target is None:
-        raise InputError(f"no target was given; name the column of classes: {', '.join(map(repr, table.names[:20]))}.")
+        raise InputError(f"no target was given; name the column of classes: {listed(table.names)}.")
     if not isinstance(target, str):
         raise InputError("lineal trace follows one target; name one column of classes.")
     table.require(target, "target column")

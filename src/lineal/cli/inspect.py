@@ -73,7 +73,8 @@ def run(
     report = inspection.report
     lines = [("Data", f"{report['origin']}: {report['rows']:,} rows, {len(report['columns'])} columns")]
     lines += [("Note", note) for note in report["notes"]]
-    used = [entry for entry in report["columns"] if entry.get("decision")]
+    plain = {f"{entry['column']!r} is a {entry.get('type')}." for entry in report["columns"]}  # the table says as much
+    used = [entry for entry in report["columns"] if entry.get("decision") and entry["decision"] not in plain]
     screen.print(
         facts(lines),
         _listed(report["columns"], screen.unicode),

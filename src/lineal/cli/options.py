@@ -216,7 +216,7 @@ def declared_types(command: Declared) -> Declared:
 def parting(command: Declared) -> Declared:
     """Add --split."""
     how = (
-        "Part the rows by something else than chance: stratified, group:COL, time:COL (the last rows test), or "
+        "How rows are parted, other than at random: stratified, group:COL, time:COL (the last rows test), or "
         "column:COL, whose cells say train, validation or test."
     )
     return click.option("--split", metavar="HOW", help=how)(command)

@@ -120,7 +120,8 @@ def _data(model: Model) -> dict[str, Any]:
 def coefficients(model: Model) -> list[dict[str, Any]]:
     """Return every coefficient in the user's units, the column of largest effect first, the intercept last.
 
-    ``effect = |b| sd``: how far the score moves when the column moves by one standard deviation.
+    ``effect = |b| sd``: how far the score moves when the column moves by one standard deviation. Powers of
+    one column move together and have none.
     """
     spread = model.report.get("sd")
     sd = np.full(len(model.columns), np.nan) if spread is None else np.asarray(spread, float)
@@ -130,7 +131,8 @@ def coefficients(model: Model) -> list[dict[str, Any]]:
     spelled = model.powers
     if spelled is not None:  # a power has no effect of its own; it stands where its polynomial does
         rank = np.array([max(rank[k] for k in row) for row in spelled.rows])
-        effects = np.array([effects[next(iter(row))] if len(row) == 1 else effects[0] * np.nan for row in spelled.rows])
+        own = [next(iter(row)) if list(row.values()) == [1] else None for row in spelled.rows]
+        effects = np.array([effects[0] * np.nan if k is None else effects[k] for k in own])
     if model.has_intercept:
         rank[0] = -1.0
     names = model.outputs

@@ -278,7 +278,7 @@ class Encoder:
         """Return in words how each column of the table enters the model.
 
         >>> Encoder(True, (terms.Number("age", 41.5, True),)).uses()
-        {'age': 'missing counts as 41.5, and is marked'}
+        {'age': 'empty cells count as 41.5, and a column says which'}
         """
         words: dict[str, list[str]] = {}
         for term in self.terms:

@@ -34,7 +34,7 @@ from lineal.ground.records import dataclass
 from lineal.model.target import Target
 from lineal.tables.marked import marked
 from lineal.tables.svmlight import LABEL
-from lineal.tables.tabular import Table, filtered
+from lineal.tables.tabular import Table, filtered, listed
 
 
 @dataclass(frozen=True)
@@ -124,10 +124,7 @@ def learn(
 
 def _targets(table: Table, target: str | Sequence[str] | None) -> list[str]:
     if target is None:
-        raise InputError(
-            "no target was given; name the column to predict."
-            f" The columns are {', '.join(map(repr, table.names[:20]))}."
-        )
+        raise InputError(f"no target was given; name the column to predict. The columns are {listed(table.names)}.")
     names = [target] if isinstance(target, str) else list(target)
     if not names or len(set(names)) < len(names):
         raise InputError("the targets must be one or several different columns.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +22,8 @@ BATCH_ROWS = 65536
 """Rows of a batch at most: a batch of some dozen columns then fits a processor's cache."""
 
 
+NAMES_LISTED = 12
+"""Names that sentences list; they count the others."""
 NAME_MAX_CHARACTERS = 60
 """Characters of a name that sentences show."""
 
@@ -94,7 +96,9 @@ class Table(ABC):
     def require(self, column: str, role: str = "column") -> None:
         """Raise an InputError that suggests near names unless there is such a column."""
         if column not in self.names:
-            raise InputError(f"{self.origin} has no {role} {column!r}.{near(column, self.names)}{_listed(self.names)}")
+            raise InputError(
+                f"{self.origin} has no {role} {column!r}.{near(column, self.names)} Its columns are {listed(self.names)}."
+            )
 
 
 @dataclass(frozen=True)
@@ -215,11 +219,15 @@ def check_names(names: tuple[str, ...], origin: str) -> None:
         seen[name] = position
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    shown = ", ".join(
-        repr(name if len(name) <= NAME_MAX_CHARACTERS else f"{name[:NAME_MAX_CHARACTERS]}...") for name in names[:12]
-    )
-    return f" Its columns are {shown}{', ...' if len(names) > 12 else ''}."
+def listed(names: Sequence[str]) -> str:
+    """Return names for a sentence: the first of them, and how many more there are.
+
+    >>> listed(["a", "b"]), listed([f"x{k}" for k in range(40)]).partition("'x11'")[2]
+    ("'a', 'b'", ' and 28 more')
+    """
+    short = [name if len(name) <= NAME_MAX_CHARACTERS else f"{name[:NAME_MAX_CHARACTERS]}..." for name in names]
+    more = len(names) - NAMES_LISTED
+    return ", ".join(map(repr, short[:NAMES_LISTED])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def uniform(seed: int, rows: RowNumbers) -> Array:

@@ -46,7 +46,10 @@ class Category(Term):
     def use(self) -> str:
         """How many levels there are, and what they are compared with."""
         whom = "each with its own score" if self.reference is None else f"compared with {self.reference}"
-        return f"{len(self.levels)} levels, {whom}{'; missing is a level' if self.missing else ''}"
+        if len(self.levels) == 1 and self.missing and self.reference is not None:
+            return f"{self.reference}, or missing"
+        levels = "1 level" if len(self.levels) == 1 else f"{len(self.levels)} levels"
+        return f"{levels}, {whom}{'; missing is a level' if self.missing else ''}"
 
     def bare(self) -> Self:
         """Return the category whose missing cells go with the reference."""

@@ -44,6 +44,11 @@ class Elapsed(Single):
         """Name of the design column of its values."""
         return f"{self.column} ({'days' if self.part == 'elapsed' else self.part})"
 
+    @property
+    def meaning(self) -> str:
+        """Which part of a date it is."""
+        return "days" if self.part == "elapsed" else self.part
+
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown (none)."""
         (array,) = arrays
@@ -127,8 +132,8 @@ class Cycle(Category):
 
     @property
     def use(self) -> str:
-        """Nothing: the sentence about the column names the parts of its dates."""
-        return ""
+        """Which part of a date it is."""
+        return self.part
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""

@@ -179,7 +179,9 @@ class Single(Numeric):
         """How its columns enter the model, in words."""
         if not self.indicator:
             return self.meaning
-        return f"{self.meaning}{'; ' if self.meaning else ''}missing counts as {self.fill:.4g}, and is marked"
+        return (
+            f"{self.meaning}{'; ' if self.meaning else ''}empty cells count as {self.fill:.4g}, and a column says which"
+        )
 
     def bare(self) -> Self:
         """Return the term without a column for missing cells."""
