@@ -290,3 +290,13 @@ def test_of_a_precomputed_kernel_a_gaussian_process_knows_the_mean_alone():
     np.testing.assert_allclose(model.predict(np.eye(3)), np.array([1.0, 2.0, 3.0]) / 1.1)
     with pytest.raises(InputError, match="only the mean"):
         model.predict(np.eye(3), return_std=True)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("rows", [np.ones((18, 2)), np.repeat([[0.0, 1.0], [2.0, 2.0], [5.0, 1.0]], 6, axis=0)])
+def test_points_that_are_equal_in_every_class_have_a_proven_optimum(rows, classes):
+    y = np.arange(18) % classes  # every point has all classes equally often: nothing is better than zero
+    model = lineal.KernelLogisticRegression(C=10.0).fit(rows, y)
+    assert model.verdict_.kind == "optimal"
+    assert model.verdict_.gap < 1e-14
+    np.testing.assert_allclose(model.predict_proba(rows), 1.0 / classes, atol=1e-12)

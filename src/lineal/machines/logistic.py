@@ -20,6 +20,7 @@ from lineal.algebra import lapack
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
 from lineal.losses.logistic import sigmoid
+from lineal.problem.problem import EPS
 from lineal.problem.span import SpanProblem
 
 Array = npt.NDArray[np.float64]
@@ -87,13 +88,18 @@ class Newton:
         self.steps = 0
 
     def step(self) -> bool:
-        """Take a step; False where F does not fall any more."""
+        """Take a step; False where F does not fall any more.
+
+        Coefficients of points whose kernels depend on each other are not the only ones of their function; those of a Newton
+        step are the dual ones, which prove something, and they are kept where F is the same but for rounding.
+        """
         _core.heed()
         if self.steps >= MAX_STEPS:
             return False
         coef, intercept = self._newton()
         scores, share = self.matrix @ coef, 1.0
         at = self.at
+        whole = Point(coef, intercept, scores, self.problem.objective(coef, intercept, scores))
         for _ in range(MAX_HALVINGS):
             rest = 1.0 - share
             a, b = share * coef + rest * at.coef, share * intercept + rest * at.intercept
@@ -104,6 +110,8 @@ class Newton:
                 self.steps += 1
                 return True
             share *= 0.5
+        if whole.value <= at.value * (1.0 + 4.0 * EPS):
+            self.at = whole
         return False
 
     def _newton(self) -> tuple[Array, Array]:
