@@ -65,6 +65,7 @@ def test_all_draws_what_applies_and_says_why_others_do_not(fitted, folder, linea
         (("boundary", "model.lineal", PENGUINS, "--x", "bill"), "the model reads no column 'bill'"),
         (("fit", "model.lineal", PENGUINS), "it predicts classes"),
         (("all", "model.lineal", PENGUINS), "name the folder with -o"),
+        (("boundary", "model.lineal", "nowhere.csv"), "there is no file nowhere.csv"),
         (("loss", "hnge"), "there is no loss 'hnge' to draw"),
     ],
 )

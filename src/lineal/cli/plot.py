@@ -99,6 +99,8 @@ def _sort(one: str, kind: Kind) -> str:
     words = {word.removesuffix("..") for way in kind.inputs for word in way.split()}
     if not path.exists() and "NAMES" in words and one != "-":
         return "NAMES"
+    if not path.exists() and one != "-":
+        raise InputError(f"there is no file {one}; the picture {kind.name} is drawn from {' or '.join(kind.inputs)}.")
     if path.is_dir() or (path.is_file() and _is_model(path)):
         return "MODEL"  # (a folder is a stack)
     if "TRACE" in words and ("DATA" not in words or _is_trace(path)):

@@ -123,7 +123,7 @@ def sliced(subject: Subject, x: str | None = None, y: str | None = None, at: Cel
     first, second = subject.axes((x, y), 2)
     held = held_at(subject, at, (first, second))
     px, py = (np.where(np.isnan(v), subject.typical[n], v) for n, v in ((n, subject.cells[n]) for n in (first, second)))
-    axes = Axis.around(first, px), Axis.around(second, py)
+    axes = Axis.around(first, px, pad=0.08), Axis.around(second, py, pad=0.08)
     gx, gy = (np.linspace(axis.low, axis.high, GRID) for axis in axes)
     design, offset = subject.at({first: np.tile(gx, GRID), second: np.repeat(gy, GRID)}, held)
     words = subject.held((first, second), held)

@@ -67,8 +67,10 @@ def walk_of(
     trace: Any,
     *,
     target: str | None,
+    classes: str | None,
     formula: str | None,
     drop: Sequence[str],
+    intercept: bool | str,
     start: str | None,
     tie: str,
     epochs: int,
@@ -85,9 +87,18 @@ def walk_of(
         raise InputError(
             f"the order is given or drawn, not {order!r}, and a tie is mistake, positive or negative, not {tie!r}."
         )
-    wanted = {"target": target, "formula": formula, "drop": drop}
+    if intercept not in (True, False, "yes", "no"):
+        raise InputError(f"the intercept is {intercept!r}; it is yes or no.")
+    wanted: dict[str, Any] = {"target": target, "formula": formula, "drop": drop}
+    wanted |= {} if intercept in (True, "yes") else {"intercept": False}
     shown = presented(
-        as_table(data), wanted, start=start, tie=tie, epochs=int(epochs), seed=int(seed) if order == "drawn" else None
+        as_table(data),
+        wanted,
+        classes=classes,
+        start=start,
+        tie=tie,
+        epochs=int(epochs),
+        seed=int(seed) if order == "drawn" else None,
     )
     X, own = PlainRows.of(shown.points.source)
     if len(X) > MAX_ROWS:

@@ -39,14 +39,16 @@ def fit(model: Any, data: Any, *, x: str | None = None, at: Mapping[str, Any] | 
     held = held_at(subject, at, (name,))
     across = np.where(np.isnan(subject.cells[name]), subject.typical[name], subject.cells[name])
     axis = Axis.around(name, across)
-    grid = np.linspace(axis.low, axis.high, 2 * GRID + 1)
+    ends = (across.min(), across.max()) if len(np.unique(across)) > 1 else (axis.low, axis.high)
+    grid = np.linspace(ends[0], ends[1], 2 * GRID + 1)
     design, offset = subject.at({name: grid}, held)
     curve = subject.model.means(design, offset)[:, 0]
     y, own = subject.y[:, 0], subject.model.means(subject.design, subject.offset)[:, 0]
     hollow = _elsewhere(subject, name, across, held, own)
     marks, shown, words = _band(subject, design, grid), [curve, y], []
     if marks:
-        shown += [marks[0].y, marks[0].y2]
+        low, high = min(curve.min(), y.min()), max(curve.max(), y.max())
+        shown += [np.clip(edge, 1.5 * low - 0.5 * high, 1.5 * high - 0.5 * low) for edge in (marks[0].y, marks[0].y2)]
         words.append("The band holds 95 % of targets.")
     if len(y) <= MAX_SEGMENTS:
         marks.append(Mark("segments", across, y, across, own, role="faint", rows=subject.rows, label="residual"))

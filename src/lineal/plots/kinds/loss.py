@@ -101,17 +101,22 @@ def _along(subject: Subject | None, name: str, curves: Mapping[str, Any]) -> Fig
     table: dict[str, Any] = {f"coefficient of {name}": at}
     for label, curve in curves.items():
         table[label] = [weight @ curve.value(y, (eta + (t - now) * cells)[:, None]) / weight.sum() for t in at]
-    marks = [Mark("line", at, table[label], group=k, role="strong", label=label) for k, label in enumerate(curves)]
-    marks.append(Mark("rule", x=[now], role="guide", label="coefficient of the model"))
-    up = Axis.around("mean loss of the rows", *(table[label] for label in curves), [0.0])
+    across = Axis(f"coefficient of {name}", at[0], at[-1])
+    panels = []
+    for k, label in enumerate(curves):
+        up = Axis.around("mean loss of the rows", table[label], [0.0])
+        line = Mark("line", at, table[label], group=k, role="strong", label=label)
+        rule = Mark("rule", x=[now], role="guide", label="coefficient of the model")
+        panels.append(Panel(across, up, (line, rule), label))
     return Figure(
         kind="loss",
         title=f"Mean loss as one coefficient moves: {name}",
-        panels=(Panel(Axis(f"coefficient of {name}", at[0], at[-1]), up, tuple(marks)),),
+        caption=f"All other coefficients are those of the model. {subject.sampled}".strip(),
+        panels=tuple(panels),
+        across=2,
         verdict=subject.verdict,
         table=table,
         source=subject.source,
-        caption=f"All other coefficients are those of the model. {subject.sampled}".strip(),
     )
 
 
