@@ -21,6 +21,7 @@ from lineal.ground.records import dataclass
 from lineal.losses.loss import chosen
 from lineal.separation.gathering import matrix, stacked
 from lineal.solvers.presentation import Window
+from lineal.sources.rowwise import Weights
 from lineal.sources.source import Block, Source
 
 Log = npt.NDArray[np.int64]
@@ -61,7 +62,7 @@ class Pocket:
         self.source, self.tie, self.rate, self.deadline = source, tie, rate, deadline
         self.coef: Array | None = None
         self.fewest = math.inf
-        self.weight: Array = np.concatenate([*source.collect(_weights), np.empty(0)])
+        self.weight: Array = np.concatenate([*source.collect(Weights()), np.empty(0)])
         self.hard: _Rows | None = None
         self.often, self.counted, self.since = np.zeros(len(self.weight)), 0, 0
 
@@ -245,7 +246,3 @@ def _picked(rows: Window, places: Log) -> tuple[Any, Index]:
             parts.append(matrix(block.design, at.astype(np.intp)))
             own.append(block.y[at, 0].astype(np.intp))
     return stacked(parts)[back], np.concatenate(own)[back]
-
-
-def _weights(block: Block) -> Array:
-    return block.weights

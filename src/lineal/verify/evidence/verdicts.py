@@ -105,7 +105,9 @@ def _gauge(report: Report, claims: Claims, problem: Training) -> None:
 
 
 def _optimal(report: Report, claims: Claims, point: Point) -> None:
-    _within(report, claims, point, _columns(point.problem))
+    problem = point.problem
+    # of dependent columns a dual point has to respect a basis, where no claim of uniqueness is made
+    _within(report, claims, point, spanned(problem)[0] if problem.loss.flat else problem.unpenalized)
     _said(report, claims, *GAP_FIGURES, "radius")
 
 
@@ -118,11 +120,6 @@ def _said(report: Report, claims: Claims, *keys: str, flat: str = "") -> None:
         check_reason(report, claims.reason)
     relative = math.inf if claims.relative_gap is None else claims.relative_gap
     check_sentence(report, claims.sentence, of_gap(claims.kind, claims.gap or 0.0, relative, claims.reason, flat))
-
-
-def _columns(problem: Training) -> Index:
-    """Return the columns a dual point has to respect; of dependent ones a basis, where no claim of uniqueness is made."""
-    return spanned(problem)[0] if problem.loss.flat else problem.unpenalized
 
 
 def _within(report: Report, claims: Claims, point: Point, columns: Index) -> None:
