@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "grams/hessian.hpp"
 #include "passes/rows.hpp"
 
 namespace lineal {
@@ -28,24 +29,6 @@ struct Worker {
     SinglePanel panel;
     float* scratch;
 };
-
-// The whole matrix from its lower triangle in blocks, strip by strip: or every line of a column would be written once for each entry.
-void assemble(const Team& team, const double* sums, Index groups, Index columns, double* out) {
-    constexpr Index across = 3 * lanes<float>;
-    run(
-        team, (groups + 2) / 3,
-        [&](int, Index strip, Watch&) {
-            const Index left = across * strip;
-            const double* block = sums + gram_start<float>(groups, strip);
-            for (Index top = left; top < columns; top += across)
-                for (Index b = top; b < std::min(top + across, columns); ++b) {
-                    const double* row = block + across * (b - left);
-                    for (Index a = left; a < std::min(left + across, b + 1); ++a)
-                        out[b * columns + a] = out[a * columns + b] = row[a - left];
-                }
-        },
-        nullptr);
-}
 
 }  // namespace
 
@@ -85,7 +68,7 @@ void Rows::float32_gram(const Team& team, const Matrix& weight, double unit, con
             }
         },
         [&](int id) { kernels().add_singles(workers[static_cast<std::size_t>(id)]->sums.get(), total.get(), size); });
-    assemble(columns > 512 ? mine : Team{1, team.interrupted}, total.get(), groups, columns, out);
+    unfold<float>(mine, total.get(), groups, columns, [](Index b) { return b; }, out, columns);
 }
 
 }  // namespace lineal

@@ -98,23 +98,8 @@ void Hessian::add(Block& block, double* partial, const Extent* extents) const {
 void Hessian::place(const Team& team, const double* partial, double* out, Index stride) const {
     const std::vector<Index>& to = layout_.panel_to_column;
     const std::vector<Index>& loose = layout_.loose_to_column;
-    constexpr Index tile = block_columns;  // or every line of a column would be written once for each of its entries
-    run(
-        panel_columns_ > 512 ? team : Team{1, team.interrupted}, (panel_columns_ + tile - 1) / tile,
-        [&](int, Index band, Watch&) {
-            const Index left = tile * band, right = std::min(left + tile, panel_columns_);
-            const double* block = partial + block_start(width_ / 8, band);
-            for (Index top = left; top < panel_columns_; top += tile)
-                for (Index b = top; b < std::min(top + tile, panel_columns_); ++b) {
-                    const double* row = block + block_columns * (b - left);
-                    const Index i = to[static_cast<std::size_t>(b)];
-                    for (Index a = left; a < std::min(right, b + 1); ++a) {
-                        const Index j = to[static_cast<std::size_t>(a)];
-                        out[i * stride + j] = out[j * stride + i] = row[a - left];
-                    }
-                }
-        },
-        nullptr);
+    unfold<double>(team, partial, width_ / 8, panel_columns_, [&](Index b) { return to[static_cast<std::size_t>(b)]; }, out, stride);
+    constexpr Index tile = block_columns;
     run(
         loose_columns_ > 512 ? team : Team{1, team.interrupted}, (loose_columns_ + tile - 1) / tile,
         [&](int, Index band, Watch&) {

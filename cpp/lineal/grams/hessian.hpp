@@ -1,12 +1,32 @@
 // Second derivatives of a pass: weighted grams of the first columns, one per output or pair of outputs.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "passes/block.hpp"
 #include "threads/threads.hpp"
 
 namespace lineal {
+
+// The whole matrix from its lower triangle in blocks of T's lanes, strip by strip, or every line of a column would be written once for
+// each of its entries: column a of the triangle is column to(a) of `out`, whose rows are `stride` apart.
+template <class T, class To>
+void unfold(const Team& team, const double* triangle, Index groups, Index columns, To to, double* out, Index stride) {
+    constexpr Index across = 3 * lanes<T>;
+    run(
+        columns > 512 ? team : Team{1, team.interrupted}, (columns + across - 1) / across,
+        [&](int, Index strip, Watch&) {
+            const Index left = across * strip;
+            const double* block = triangle + gram_start<T>(groups, strip);
+            for (Index b = left; b < columns; ++b)
+                for (Index a = left; a < std::min(left + across, b + 1); ++a) {
+                    const Index i = to(b), j = to(a);
+                    out[i * stride + j] = out[j * stride + i] = block[across * (b - left) + a - left];
+                }
+        },
+        nullptr);
+}
 
 class Hessian {
 public:

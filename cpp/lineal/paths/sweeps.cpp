@@ -55,15 +55,20 @@ bool resting(const Charges& charges, Index j, double z) {
     return (z == 0 && charges.linear[j] > 0) || z <= charges.lower[j] || z >= charges.upper[j];
 }
 
+// Moves coefficient j to where it is best, given all others; returns what that gained, and adds what it cost.
+double step(const double* gram, Index size, Index j, double* coef, double* gradient, const Charges& charges, double& spent) {
+    const double* row = gram + j * size;
+    const double z = best(charges, j, row[j], coef[j], gradient[j]), move = z - coef[j];
+    if (move == 0) return 0;
+    coef[j] = z;
+    for (Index i = 0; i < size; ++i) gradient[i] += row[i] * move;
+    spent += static_cast<double>(size);
+    return 0.5 * (row[j] + charges.square[j]) * move * move;
+}
+
 Progress gram(const double* gram, Index size, double* coef, double* gradient, const Charges& charges, double tol, Index most) {
-    const auto update = [&](Index j) {
-        const double* row = gram + j * size;
-        const double z = best(charges, j, row[j], coef[j], gradient[j]), move = z - coef[j];
-        if (move == 0) return 0.0;
-        coef[j] = z;
-        for (Index i = 0; i < size; ++i) gradient[i] += row[i] * move;
-        return 0.5 * (row[j] + charges.square[j]) * move * move;
-    };
+    double spent = 0;
+    const auto update = [&](Index j) { return step(gram, size, j, coef, gradient, charges, spent); };
     return descend(size, tol, most, update, [&](Index j) { return resting(charges, j, coef[j]); });
 }
 
@@ -185,15 +190,7 @@ private:
 // One sweep over all coefficients; returns what it gained, and adds what it cost.
 double sweep(const double* gram, Index size, double* coef, double* gradient, const Charges& charges, double& spent) {
     double fall = 0;
-    for (Index j = 0; j < size; ++j) {
-        const double* row = gram + j * size;
-        const double z = best(charges, j, row[j], coef[j], gradient[j]), move = z - coef[j];
-        if (move == 0) continue;
-        coef[j] = z;
-        for (Index i = 0; i < size; ++i) gradient[i] += row[i] * move;
-        spent += static_cast<double>(size);
-        fall += 0.5 * (row[j] + charges.square[j]) * move * move;
-    }
+    for (Index j = 0; j < size; ++j) fall += step(gram, size, j, coef, gradient, charges, spent);
     return fall;
 }
 

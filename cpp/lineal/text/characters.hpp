@@ -17,7 +17,14 @@ public:
     static const Characters& of(bool lower, bool fold);
 
     std::uint32_t operator[](std::uint32_t c) const { return entries_[c]; }
-    const std::uint32_t* pool(std::uint32_t entry) const { return pool_.data() + (entry & code); }
+    // take(entry) of everything that a character becomes
+    template <class Take>
+    void each(std::uint32_t c, Take take) const {
+        const std::uint32_t entry = entries_[c];
+        if (!(entry & several)) return take(entry);
+        const std::uint32_t* pool = pool_.data() + (entry & code);
+        for (std::uint32_t i = 0; i < *pool; ++i) take(pool[i + 1]);
+    }
     // the byte an ASCII character becomes if it is part of a word, else 0
     const std::uint8_t* ascii_words() const { return ascii_; }
 

@@ -149,13 +149,7 @@ void Reader::words(std::string_view document) {
                 close();
         }
         if (p == end) break;
-        const std::uint32_t entry = (*characters_)[decode(p, end)];
-        if (!(entry & Characters::several))
-            take(entry);
-        else {
-            const std::uint32_t* pool = characters_->pool(entry);
-            for (std::uint32_t i = 0; i < *pool; ++i) take(pool[i + 1]);
-        }
+        characters_->each(decode(p, end), take);
     }
     if (out > start) close();
 }
@@ -176,13 +170,7 @@ void Reader::letters(std::string_view document) {
         blank = now;
     };
     while (p < end) {
-        const std::uint32_t entry = (*characters_)[decode(p, end)];
-        if (!(entry & Characters::several))
-            take(entry);
-        else {
-            const std::uint32_t* pool = characters_->pool(entry);
-            for (std::uint32_t i = 0; i < *pool; ++i) take(pool[i + 1]);
-        }
+        characters_->each(decode(p, end), take);
     }
 }
 
