@@ -164,3 +164,12 @@ def test_of_equally_few_mistakes_the_least_loss_is_taken():
     }
     assert losses[1.0] > 0.5
     assert model.feature_map.strength == max(s for s in losses if losses[s] <= min(losses.values()) + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"), [("svm-rbf", "decides between two"), ("knn:3", "takes several classes at once")]
+)
+def test_codes_of_classes_are_refused_for_the_right_reason(model, words):
+    table = {"x": [float(k) for k in range(12)], "y": list("uvw") * 4}
+    with pytest.raises(InputError, match=words):
+        lineal.fit(table, "y", model=model, multiclass="ovr")

@@ -123,9 +123,7 @@ def fit(
     request = Request.of(model, penalty, bounds, solver, penalize)
     scheme = read_multiclass(multiclass)
     if request.model.method is not None and scheme.name != "direct":
-        raise InputError(
-            f"model {request.model.name} takes several classes at once; leave multiclass {multiclass} out."
-        )
+        raise InputError(request.model.method.without_code(multiclass))
     deadline = Deadline.of(time_limit)
     run = Run(seed, tol, deadline, progress, interrupt, first=deadline if scheme.name == "direct" else None)
     run = replace(run, steps=steps, start=start, iterates=iterates)

@@ -57,6 +57,13 @@ class SvmRbf(KernelMethod):
     wanted: ClassVar[Wanted] = "classes"
     title: ClassVar[str] = "support vector machine with a kernel"
 
+    def without_code(self, multiclass: str) -> str:
+        """Return what several classes are for."""
+        return (
+            f"model {self.name} decides between two classes, and multiclass {multiclass} is for models of columns as they are; "
+            "use kernel-logistic or kernel-perceptron, which take several classes at once, or lineal.SVC in Python."
+        )
+
     def loss(self, dataset: Dataset) -> Loss:
         """Return hinge loss, for two classes."""
         other = "kernel-logistic" if self.verbatim else "kernel-logistic, or svm"

@@ -64,6 +64,10 @@ class Method(ABC):
         """Whether it reads one column of texts as they are (``feature_map.texts``), and no other."""
         return False
 
+    def without_code(self, multiclass: str) -> str:
+        """Return why classes are not told apart by a code, in a sentence."""
+        return f"model {self.name} takes several classes at once; leave multiclass {multiclass} out."
+
     @property
     def drawn(self) -> bool:
         """Whether the fit draws by the seed."""
