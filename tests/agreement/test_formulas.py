@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import patsy
 import pytest
+import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from scipy.interpolate import BSpline as BSplineOfScipy
 
@@ -17,6 +18,7 @@ from lineal.errors import InputError
 from lineal.features.terms import BSpline, Spline
 from lineal.features.terms.contrast import matrix
 from lineal.features.terms.poly import Poly as Powers
+from lineal.verify import verify
 from tests.references.test_nist import FOLDER, digits, load
 
 
@@ -233,3 +235,51 @@ def test_targets_come_from_one_place(table):
         lineal.fit(table, formula="age + job")
     with pytest.raises(InputError, match="columns of an array have no names"):
         lineal.fit(np.eye(3), [1.0, 2.0, 3.0], formula="x0")
+
+
+@pytest.fixture
+def counts(table):
+    rng = np.random.default_rng(3)
+    given = table[["age", "dose", "sex"]].assign(n=rng.uniform(1.0, 9.0, len(table)).round(2))
+    return given.assign(k=rng.poisson(given.n * np.exp(0.02 * given.age)), z=np.exp(rng.normal(size=len(table))))
+
+
+def test_offsets_as_statsmodels(counts, tmp_path):
+    """`offset(log(n))` is an offset in fits, predictions, summaries, effects and files; n is no column to predict from."""
+    path = tmp_path / "counts.csv"
+    counts.to_csv(path, index=False)
+    known = {"model": "poisson", "penalty": "none", "tol": 1e-12}
+    theirs = smf.glm("k ~ age + sex", counts, family=sm.families.Poisson(), offset=np.log(counts.n)).fit(tol=1e-14)
+    model = lineal.fit(path, formula="k ~ age + sex + offset(log(n))", **known)
+    assert model.roles["offset"] == "log(n)"
+    np.testing.assert_allclose(model.predict(counts), theirs.fittedvalues, rtol=1e-8)
+    robust = lineal.summarise(model, counts, errors="HC0")
+    assert robust.figures["log_likelihood"] == pytest.approx(theirs.llf, rel=1e-9)
+    average = np.mean(theirs.fittedvalues) * theirs.params["age"]
+    assert lineal.marginal_effects(model, counts, ["age"]).rows[0].estimate == pytest.approx(average, rel=1e-7)
+    assert lineal.evaluate(model, counts)["rows"] == len(counts)
+    model.save(tmp_path / "m.lineal")
+    assert all(line["passed"] for line in verify(tmp_path / "m.lineal", path).lines)
+    plain = lineal.fit(counts.drop(columns=["dose", "z"]), "k", offset="log(n)", **known)
+    np.testing.assert_allclose(plain.predict(counts), theirs.fittedvalues, rtol=1e-8)
+    both = lineal.fit(counts, formula="k ~ log(n) + offset(log(n))", **known)
+    assert both.columns == ("(intercept)", "log(n)")
+    with pytest.raises(InputError, match="another is given"):
+        lineal.fit(counts, formula="k ~ age + offset(log(n))", offset="n", **known)
+
+
+def test_the_logarithm_of_the_target(counts, tmp_path):
+    path = tmp_path / "counts.csv"
+    counts.to_csv(path, index=False)
+    theirs = smf.ols("np.log(z) ~ age + dose", counts).fit()
+    model = lineal.fit(path, formula="log(z) ~ . - n - k - sex", model="linear", penalty="none")
+    np.testing.assert_allclose(model.coef[:, 0], theirs.params, rtol=1e-9)
+    assert model.target.name == "log(z)"
+    assert model.diagnostics(path).dispersion == pytest.approx(theirs.scale, rel=1e-9)
+    model.save(tmp_path / "m.lineal")
+    assert all(line["passed"] for line in verify(tmp_path / "m.lineal", path).lines)
+    assert "z" not in lineal.fit(counts, "log(z)", model="linear", penalty="none").encoder.number_columns
+    with pytest.raises(InputError, match=r"row 4 of .* holds '-1' in column 'z', which needs a number that log\(z\)"):
+        lineal.fit(counts.assign(z=np.where(np.arange(len(counts)) == 3, -1.0, 1.0)), "log(z)", model="linear")
+    named = counts.rename(columns={"age": "log(z)"})  # a column of that name is itself
+    assert "z" in lineal.fit(named, "log(z)", model="linear", penalty="none").columns

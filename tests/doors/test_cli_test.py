@@ -72,3 +72,19 @@ def test_effects(fitted, capsys):
     code, out, err = call(capsys, "effects", "large.lineal", fitted, "--at", "a=")
     assert code == 2
     assert "a value is missing" in err
+
+
+def test_exposure(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [(x, t, k) for x, t, k in zip([0, 1, 2, 3, 4] * 4, [1.0, 2.5] * 10, [1, 4, 2, 7, 3] * 4, strict=True)]
+    tmp_path.joinpath("c.csv").write_text("x,t,k\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    words = ("fit", "c.csv", "--target", "k", "--model", "poisson", "--penalty", "none", "--test-size", "0")
+    assert call(capsys, *words, "--exposure", "t", "-o", "m.lineal")[0] == 0
+    model = lineal.load("m.lineal")
+    assert (model.columns, model.roles["offset"]) == (("(intercept)", "x"), "log(t)")
+    assert call(capsys, "verify", "m.lineal", "c.csv")[0] == 0
+    code, out, err = call(capsys, "predict", "m.lineal", "c.csv")
+    assert [float(line) for line in out.split()[1:]] == pytest.approx(model.predict("c.csv").tolist(), rel=1e-12)
+    code, out, err = call(capsys, *words, "--exposure", "t", "--offset", "x", "-o", "n.lineal")
+    assert code == 2
+    assert "--exposure is an offset" in err

@@ -104,7 +104,12 @@ def test_targets_and_columns_left_out_of_the_dot():
         ("y ~ a*1", "cannot be multiplied", 6),
         ("y ~ a - b", "it was not there", 8),
         ("y ~ a ~ b", "a second '~'", 6),
-        ("log(y) ~ a", "a target is a column as it stands", 3),
+        ("poly(y, 2) ~ a", "a target is a column or a function of one", 0),
+        ("I(y^2) ~ a", "a target is a column or a function of one", 0),
+        ("y ~ offset(a) + offset(b)", "there is an offset already", 16),
+        ("y ~ a*offset(b)", "an offset can only be added", 6),
+        ("y ~ a - offset(b)", "an offset can only be added", 8),
+        ("y ~ offset(I(b/2))", "an offset is a column or a function", 11),
         ("1 ~ a", "the name of the target", 0),
         ("", "a column or a function was expected", 0),
     ],
@@ -123,3 +128,9 @@ def test_the_dot_stands_alone_and_a_formula_is_one_line():
         Formula.read("y ~ .:a")
     with pytest.raises(FormulaError, match="several lines"):
         Formula.read("y ~ a\n+ b")
+
+
+def test_offsets_and_targets_that_are_functions():
+    formula = Formula.read("log(sqrt(y)) ~ a + offset(log(n)) + b")
+    assert (formula.targets, formula.offset, formula.columns) == (("log(sqrt(y))",), "log(n)", ("a", "b"))
+    assert Formula.read("y ~ offset(n)").offset == "n"

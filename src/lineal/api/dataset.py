@@ -13,6 +13,7 @@ from lineal.api.known_classes import known_classes, rows_were
 from lineal.api.methods.method import Method, Wanted
 from lineal.errors import InputError
 from lineal.features.complete import complete, used
+from lineal.features.computed import computed, parts
 from lineal.features.counts import Counts, look_like_counts
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder
@@ -117,7 +118,20 @@ class Roles:
                     f"the target is {shown}, but the formula says {' + '.join(read.targets)}; give one of them."
                 )
             target = named
+        if read.offset is not None:
+            if others.get("offset") is not None:
+                raise InputError(
+                    f"the formula has an offset, {read.offset}, and another is given; leave one of them out."
+                )
+            others["offset"] = read.offset
         return cls(target, formula=read, **others)
+
+    @property
+    def made(self) -> list[object]:
+        """Targets and offsets whose own column is no column to predict from: `log(y)`, and `log(n)` unless n is a term."""
+        named = () if self.formula is None else self.formula.columns
+        offset = [] if isinstance(self.offset, str) and parts(self.offset)[0] in named else [self.offset]
+        return [one for one in (self.target, *offset) if isinstance(one, str)]
 
     def read_by(self, method: Method | None) -> Roles:
         """Return the roles of a fit by a method, which may want its texts as they are."""
@@ -171,11 +185,13 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
     """Return the dataset of a table; the encoder is learned from the training rows alone."""
     table, roles = attach(remembered(as_table(data), 2 * memory_limit() // 3), roles)
     target, own = named(table, roles.target), roles.weight
-    table, roles = derived(table, target), replace(roles, target=target)
+    table = computed(derived(table, target), target, roles.offset, hidden=roles.made)
+    roles = replace(roles, target=target)
     train, held, checks = parts_of(table, split, target if isinstance(target, str) else None)
     if isinstance(test, tuple) and len(test) == 2 and isinstance(target, str):
         test = put_beside(as_table(test[0]), as_table({target: test[1]}))
-    held = held if test is None else derived(marked(as_table(test), table.marks), target)
+    if test is not None:
+        held = computed(derived(marked(as_table(test), table.marks), target), target, roles.offset)
     retold, notes = _retold(table, train, roles, wanted)
     if retold is not None:
         if isinstance(retold, Labels) and split.by == "stratified":

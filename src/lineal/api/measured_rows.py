@@ -8,6 +8,7 @@ from lineal.api.dataset import memory_limit, parts_of
 from lineal.api.known_classes import Strangers, known_classes, rows_were
 from lineal.errors import InputError
 from lineal.features.complete import complete
+from lineal.features.computed import computed
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder
 from lineal.features.labels import strangers
@@ -48,7 +49,8 @@ def to_measure(model: Model, data: Any, rows: str = "held-out") -> MeasuredRows:
     if rows not in ROWS:
         raise InputError(f"rows is {rows!r}; it is {' or '.join(ROWS)}.")
     told = marked(as_table(data), model.encoder.marks)
-    table = remembered(derived(told, model.target.name), 2 * memory_limit() // 3)
+    told = computed(derived(told, model.target.name), model.target.name, model.roles.get("offset"))
+    table = remembered(told, 2 * memory_limit() // 3)
     for name in () if table.sparse else sources(model.target, model.training):
         table.require(name, "target column")
     held, seen, notes = _held_out(model, table, rows)

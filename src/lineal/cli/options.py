@@ -23,6 +23,11 @@ class Command(click.Command):
         rest = super().parse_args(ctx, args)
         if ctx.resilient_parsing:  # the shell asks for completions
             return rest
+        if ctx.params.get("exposure") is not None:
+            if ctx.params["offset"] is not None:
+                raise click.UsageError("--exposure is an offset, its logarithm; leave --offset out, or --exposure.")
+            ctx.params["offset"] = f"log({ctx.params['exposure']})"
+        ctx.params.pop("exposure", None)
         self.callback = importlib.import_module(f"lineal.cli.{self.name}").run
         if isinstance(ctx.params.get("data"), Path):
             from lineal.cli.opening import DataFile
@@ -104,7 +109,10 @@ def roles(command: Declared) -> Declared:
     """Add the options that give columns a role, or none."""
     drop = "A column to leave out; may be repeated."
     command = click.option("--drop", metavar="COL", multiple=True, help=drop)(command)
-    command = click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")(command)
+    exposure = "A column that counts are in proportion to, such as time or people: the offset log(COL)."
+    command = click.option("--exposure", metavar="COL", help=exposure)(command)
+    offset = "A numeric column added to the linear score, or a function of one: log(COL)."
+    command = click.option("--offset", metavar="COL", help=offset)(command)
     return click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")(command)
 
 

@@ -25,6 +25,7 @@ from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
 from lineal.designs.design import Design
 from lineal.errors import InputError, PointError
+from lineal.features.computed import computed
 from lineal.features.encoder import Encoder, needed, require
 from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
@@ -154,6 +155,7 @@ def predictions(
         )
     column = model.roles.get("offset")
     roles = [] if column is None else [column]
+    table = computed(table, column)
     if not table.sparse:
         require([*(name for term in encoder.terms for name in term.inputs), *roles], table)
     table = marked(table, encoder.marks).select(numbers=[*encoder.number_columns, *roles], texts=encoder.text_columns)

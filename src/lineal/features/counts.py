@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from lineal.errors import InputError
 from lineal.features.cells.cells import numbers
-from lineal.features.cells.finite import CellError
-from lineal.features.encoder import column, located, needed
+from lineal.features.cells.finite import CellError, located
+from lineal.features.encoder import column, needed
 from lineal.features.learning import Learned
 from lineal.features.types.target_type import Model as Wanted
 from lineal.ground.arrays import Array

@@ -17,7 +17,8 @@ from lineal.designs.design import Design
 from lineal.errors import InputError, near
 from lineal.features import terms
 from lineal.features.cells.cells import cell
-from lineal.features.cells.finite import CellError, finite_numbers
+from lineal.features.cells.finite import CellError, finite_numbers, located
+from lineal.features.computed import computed
 from lineal.features.terms import Category, Contrast, Number, Numeric, Poly, Single, Term
 from lineal.features.terms.members import expect
 from lineal.features.terms.rows import Rows
@@ -266,9 +267,9 @@ class Encoder:
 
     def offset(self, data: Any, column_name: str) -> Array:
         """Return a numeric column of the table as an offset, shape ``(n, 1)``."""
-        if _is_batch(data):
+        if _is_batch(data) and column_name in data.schema.names:
             return needed(self.told(data), column_name, "offset").reshape(-1, 1)
-        table = marked(as_table(data), self.marks)
+        table = computed(marked(as_table(data), self.marks), column_name)
         table.require(column_name, "offset column")
         table = table.select(numbers=[column_name])
         parts = [needed(batch, column_name, "offset", table, rows) for rows, batch in table.numbered()]
@@ -347,14 +348,6 @@ def absent(name: str, names: Sequence[str], origin: str) -> InputError:
     return InputError(
         f"{origin} has no column {name!r}, which the model needs.{near(name, names)} Its columns are {has}."
     )
-
-
-def located(bad: CellError, table: Table | None, rows: RowNumbers | None) -> InputError:
-    """Return the error that says where a bad cell stands."""
-    row = bad.position if rows is None else int(rows[bad.position])
-    place = f"row {row + 1}" if table is None else f"{table.place(row)} of {table.origin}"
-    shown = repr(bad.cell) if bad.cell else "no value"
-    return InputError(f"{place} holds {shown} in column {bad.column!r}, which needs {bad.expected}; fix the cell.")
 
 
 def needed(batch: Any, name: str, role: str, table: Table | None = None, rows: RowNumbers | None = None) -> Array:

@@ -22,7 +22,7 @@ from lineal.ground.records import dataclass
 class Formula:
     """What a formula asks for: targets (none if it has no ``~``), whether there is an intercept, and products of factors.
 
-    ``without`` are columns that ``.`` does not stand for.
+    ``without`` are columns that ``.`` does not stand for, ``offset`` is a column or a function of one.
 
     >>> Formula.read("y ~ a*b + poly(dose, 2) - 1").intercept
     False
@@ -35,6 +35,7 @@ class Formula:
     intercept: bool
     products: tuple[Product, ...]
     without: tuple[str, ...] = ()
+    offset: str | None = None
 
     @classmethod
     def read(cls, text: str) -> Formula:

@@ -20,6 +20,7 @@ class Arithmetic(ABC):
         self.tokens = list(tokens(text))
         self.place = 0
         self.without: list[str] = []
+        self.known_offset: str | None = None
 
     @property
     def next(self) -> Token:

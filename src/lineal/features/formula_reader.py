@@ -11,6 +11,7 @@ from typing import Final, NoReturn
 from lineal.features import terms
 from lineal.features.formula_arithmetic import Arithmetic
 from lineal.features.formula_words import EVERY, INSTEAD, Factor, FormulaError, Product, Token
+from lineal.features.terms.arithmetic import is_step
 from lineal.features.terms.contrast import CODINGS
 from lineal.features.terms.curve import FUNCTIONS
 
@@ -21,8 +22,8 @@ CONTRASTS: Final = {"treatment": "", "polynomial": "poly", **{coding: coding for
 class Reader(Arithmetic):
     """A recursive descent, one method per line of the grammar; sums are ordered lists of products, () the intercept."""
 
-    def formula(self) -> tuple[tuple[str, ...], bool, tuple[Product, ...], tuple[str, ...]]:
-        """Return the targets, whether there is an intercept, the products, and the columns that "." does not stand for."""
+    def formula(self) -> tuple[tuple[str, ...], bool, tuple[Product, ...], tuple[str, ...], str | None]:
+        """Return targets, whether there is an intercept, products, columns that "." does not stand for, and the offset."""
         targets: tuple[str, ...] = ()
         if any(token.kind == "sign" and token.text == "~" for token in self.tokens):
             # (`~ a + b` names no target: it is given beside the formula, or asked for there)
@@ -39,7 +40,7 @@ class Reader(Arithmetic):
                 raise FormulaError(
                     "'.' stands for all other columns and can only be added; name the columns of a product."
                 )
-        return targets, () in products, kept, tuple(self.without)
+        return targets, () in products, kept, tuple(self.without), self.known_offset
 
     def targets(self) -> tuple[str, ...]:
         """Read the columns before "~": one, several, or two counts in cbind(...)."""
@@ -52,6 +53,9 @@ class Reader(Arithmetic):
                 self.fail("the name of the target was expected before '~'")
             self.place += 1
             names.append(token.text)
+            if not both and self.next.text == "(" and token.kind == "name":
+                self.place -= 1
+                names[-1] = self.function_of("a target")
             if self.accept("+", ",") is None:
                 break
         if both:
@@ -66,6 +70,8 @@ class Reader(Arithmetic):
             at = self.next
             added = self.product()
             minus = sign is not None and sign.text == "-"
+            if minus and not added:
+                self.fail("an offset can only be added", at)
             if added == [_NOTHING]:
                 minus, added = not minus, [()]
             for product in added:
@@ -88,6 +94,8 @@ class Reader(Arithmetic):
         while (sign := self.accept("*", ":", "/", "%in%")) is not None:
             at = self.next
             right = self.power()
+            if not products or not right:
+                self.fail("an offset can only be added", at)
             if _NOTHING in (*products, *right) or [()] in (products, right):
                 self.fail("0 and 1 stand for the intercept and cannot be multiplied", at)
             if any(map(_together, (*products, *right))):
@@ -139,10 +147,29 @@ class Reader(Arithmetic):
             return [()] if token.text == "1" else [_NOTHING]
         if token.kind not in ("name", "quoted"):
             self.fail("a column or a function was expected here")
+        if token.text == "offset" and token.kind == "name" and self.tokens[self.place + 1].text == "(":
+            return self.offset(token)
         called = terms.called().get(token.text)
         if called is not None and called.several and token.kind == "name" and self.tokens[self.place + 1].text == "(":
             return [self.several(called, token)]
         return [(self.factor(),)]
+
+    def function_of(self, what: str) -> str:
+        """Read a column, or functions of one, as the name of a column that is made."""
+        at = self.next
+        factor = self.factor()
+        if factor.basis or any(is_step(function) for function in factor.functions):
+            self.fail(f"{what} is a column or a function of one, such as log(column)", at)
+        return factor.name
+
+    def offset(self, token: Token) -> list[Product]:
+        """Read an offset, which is no term."""
+        if self.known_offset is not None:
+            self.fail("there is an offset already; add the columns up in the table", token)
+        self.place += 2
+        self.known_offset = self.function_of("an offset")
+        self.expect(")", "a ')' is missing; it is written offset(column) or offset(log(column))")
+        return []
 
     def several(self, called: type[terms.Term], token: Token) -> Product:
         """Read a call of a term that takes several columns: a product of factors of its name."""

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from lineal.errors import InputError
 from lineal.features.cells.cells import kind, packed, text
-from lineal.features.cells.finite import CellError
-from lineal.features.encoder import column, located
+from lineal.features.cells.finite import CellError, located
+from lineal.features.encoder import column
 from lineal.features.learning import Learned
 from lineal.features.splitting import NO, YES
 from lineal.features.types.target_type import Model as Wanted

@@ -13,6 +13,7 @@ from lineal.designs import as_design
 from lineal.designs.design import Design
 from lineal.errors import InputError
 from lineal.features.complete import complete
+from lineal.features.computed import computed
 from lineal.features.encoder import Encoder, column, needed
 from lineal.features.terms import Boolean, Category, Contrast, Ordinal, Term
 from lineal.ground.arrays import Array
@@ -69,7 +70,7 @@ class TableRows:
 
     def __init__(self, model: Model, encoder: Encoder, data: Any) -> None:
         self._encoder = encoder
-        table = marked(as_table(data), encoder.marks)
+        table = computed(marked(as_table(data), encoder.marks), model.roles.get("offset"))
         if table.sparse:
             raise InputError("effects are for tables with names; an SVMlight file has numbers of features only.")
         if "complete" in model.training:

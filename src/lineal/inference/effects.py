@@ -243,8 +243,7 @@ class _Total:
     def add(self, design: Design, offset: Array | None, weight: Array) -> None:
         """Add the rows of a design."""
         model = self.model
-        eta = model.scores(design, None)
-        eta = eta if offset is None else eta + offset
+        eta = model.scores(design, np.zeros((len(weight), 1)) if offset is None else offset)
         self.value += weight @ model.loss.mean(eta)
         slopes = mean_slopes(model.loss, eta)
         outputs = eta.shape[1]

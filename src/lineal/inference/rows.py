@@ -17,6 +17,7 @@ from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
 from lineal.features.cells.cells import texts
 from lineal.features.complete import complete
+from lineal.features.computed import computed
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.learning import Learned
@@ -129,6 +130,7 @@ class Less:
 
 def _from_table(model: Model, encoder: Encoder, data: Any) -> FittedRows:
     table = derived(marked(as_table(data), encoder.marks), model.target.name)
+    table = computed(table, model.target.name, model.roles.get("offset"))
     rule, roles, train = model.training.get("split"), model.roles, table
     if rule is not None:
         train = table.where(Within(parted(table, Split.of(rule), model.target.name), TRAIN))

@@ -10,6 +10,7 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.features.cells.cells import cell, numbers
 from lineal.ground.arrays import Array
+from lineal.tables.tabular import RowNumbers, Table
 
 
 class CellError(InputError):
@@ -18,6 +19,14 @@ class CellError(InputError):
     def __init__(self, column: str, position: int, cell: str, expected: str) -> None:
         super().__init__(f"column {column!r} holds {cell!r}, which is not {expected}.")
         self.column, self.position, self.cell, self.expected = column, position, cell, expected
+
+
+def located(bad: CellError, table: Table | None, rows: RowNumbers | None) -> InputError:
+    """Return the error that says where a bad cell stands."""
+    row = bad.position if rows is None else int(rows[bad.position])
+    place = f"row {row + 1}" if table is None else f"{table.place(row)} of {table.origin}"
+    shown = repr(bad.cell) if bad.cell else "no value"
+    return InputError(f"{place} holds {shown} in column {bad.column!r}, which needs {bad.expected}; fix the cell.")
 
 
 def numbers_of(column: str, array: Any) -> Array:

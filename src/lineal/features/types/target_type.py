@@ -12,8 +12,8 @@ import numpy as np
 from lineal.errors import InputError, near
 from lineal.errors import alike as alike_text
 from lineal.features.cells.cells import packed
-from lineal.features.cells.finite import CellError, finite_numbers
-from lineal.features.encoder import column, located
+from lineal.features.cells.finite import CellError, finite_numbers, located
+from lineal.features.encoder import column
 from lineal.features.types.decision import Reread
 from lineal.features.types.survey import Column
 from lineal.ground.arrays import Array, Mask

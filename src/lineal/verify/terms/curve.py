@@ -11,6 +11,7 @@ import numpy as np
 from lineal.errors import ModelFileError
 from lineal.verify.arithmetic import Array
 from lineal.verify.reading import cells
+from lineal.verify.reading.functions import applied
 from lineal.verify.terms.number import Filled, filled, with_mark
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
@@ -25,7 +26,6 @@ _NUMBER: Final = r"(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"
 STEP: Final = re.compile(rf"([-+*/^]|>=|<=|>|<){_NUMBER}|{_NUMBER}([-/])")
 """One step of arithmetic: sign and number, or number and sign."""
 COMPARED: Final = {">": np.greater, "<": np.less, ">=": np.greater_equal, "<=": np.less_equal}
-FUNCTIONS: Final = ("log", "log2", "log10", "log1p", "sqrt", "exp", "abs", "square", "cube")
 
 
 def name(term: Mapping[str, Any]) -> str:
@@ -83,13 +83,11 @@ def through(x: Array, term: Mapping[str, Any]) -> Array:
     """Return the functions of numbers; ValueError where one of them has none."""
     for function in term["functions"]:
         step = STEP.fullmatch(function)
-        if step is None and function not in FUNCTIONS:
-            raise ValueError(f"there is no function {function!r}")
+        if step is None:
+            x = applied(function, x)
+            continue
         with np.errstate(all="ignore"):
-            if step is not None:
-                x = arithmetic(x, *step.groups())
-            else:
-                x = x * x * x if function == "cube" else getattr(np, function)(x)
+            x = arithmetic(x, *step.groups())
         if not np.all(np.isfinite(x)):
             raise ValueError(f"{function} has no finite value in row {int(np.argmin(np.isfinite(x))) + 1}")
     return x
