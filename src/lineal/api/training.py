@@ -32,6 +32,7 @@ from lineal.metrics.evaluation import evaluate as closely
 from lineal.metrics.evaluation import per_class
 from lineal.metrics.labels import LabelScore
 from lineal.metrics.scoring import Score
+from lineal.metrics.thresholds import AtThresholds, lines
 from lineal.model.model import Model
 from lineal.model.target import Target
 from lineal.model.trace import Record
@@ -173,6 +174,7 @@ def evaluate(
     threshold: float | None = None,
     costs: Costs | None = None,
     rows: str = "held-out",
+    thresholds: bool = False,
 ) -> dict[str, Any]:
     """Measure a model on a table that holds the target, beside the baseline of its training rows.
 
@@ -181,7 +183,8 @@ def evaluate(
     precision, recall and F1 each (``classes``). Rows of a class that training did not have are not measured but counted
     (``unknown_classes``), and ``accuracy_of_all`` takes them for wrong. Of the table that the model was fitted to (by the
     split and the fingerprint of its file) only the ``rows`` held out are measured, unless "all"; ``training_rows`` says how
-    many were fitted, and is None for another table.
+    many were fitted, and is None for another table. ``thresholds`` adds precision, recall, lift and more where the second of
+    two classes is decided above 0.05, 0.1, ..., 0.95, and at what cost, the ``best`` line marked.
 
     >>> import lineal
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
@@ -189,6 +192,8 @@ def evaluate(
     4
     """
     rule = None if threshold is None and costs is None else model.rule(threshold, costs)
+    if thresholds:
+        model.rule(0.5)  # refused in words where there are no two classes with probabilities
     chosen = to_measure(model, data, rows)
     source, notes = chosen.source, chosen.notes
     level = model.report.get("baseline_score")
@@ -208,6 +213,10 @@ def evaluate(
         answer |= over_all(chosen.strangers, count, None if model.roles.get("weight") else metrics[0]["accuracy"])
     if "confusion" in answer:
         answer["classes"] = per_class(answer["confusion"])
+    if thresholds and isinstance(score, Score):
+        answer["thresholds"] = lines(
+            source.sum(AtThresholds(score)), rule.costs if rule and costs is not None else None
+        )
     return answer if rule is None else {**answer, "decision": rule.to_dict()}
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.table import Table
 from rich.text import Text
 
 from lineal.api.model_file import load
@@ -31,6 +32,7 @@ def run(
     threshold: float | None,
     costs: str | None,
     rows: str,
+    thresholds: bool,
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -38,8 +40,10 @@ def run(
     if folds is not None:
         if data is not None:
             raise InputError(f"--folds fits anew, so it takes one file, the data; {fitted} and {data} are two.")
-        if threshold is not None or costs is not None or typed("rows"):
-            raise InputError("--threshold, --costs and --rows are for a fitted MODEL; with --folds leave them out.")
+        if threshold is not None or costs is not None or typed("rows") or thresholds:
+            raise InputError(
+                "--threshold, --thresholds, --costs and --rows are for a fitted MODEL; with --folds leave them out."
+            )
         reading = {name: options.pop(name) for name in READING}
         return _folded(DataFile(fitted, **reading), folds, as_json, options)
     if data is None:
@@ -49,7 +53,7 @@ def run(
             raise InputError(
                 f"--{name.replace('_', '-')} says how to fit, and {fitted} is fitted; leave it out, or use --folds."
             )
-    return _measured(fitted, data, threshold, costs, rows, as_json=as_json)
+    return _measured(fitted, data, threshold, costs, rows, thresholds=thresholds, as_json=as_json)
 
 
 def _folded(data: DataFile, folds: int | str, as_json: bool, options: Mapping[str, Any]) -> int:
@@ -81,17 +85,24 @@ def _folded(data: DataFile, folds: int | str, as_json: bool, options: Mapping[st
 
 
 def _measured(
-    model: Path, data: DataFile, threshold: float | None, costs: str | None, rows: str, *, as_json: bool
+    model: Path,
+    data: DataFile,
+    threshold: float | None,
+    costs: str | None,
+    rows: str,
+    *,
+    thresholds: bool,
+    as_json: bool,
 ) -> int:
     """Measure a fitted model, or a stack, and print."""
     whole = stack_at(model)
     fitted = load(model) if whole is None else whole.final
     table = costs_of(costs, fitted)
-    if whole is not None and typed("rows"):
-        raise InputError("--rows has no effect on a stack, which holds no rows out; leave it out.")
+    if whole is not None and (typed("rows") or thresholds):
+        raise InputError("--rows and --thresholds are for one model, and this is a stack; leave them out.")
     with Watch(f"reading {data}"):
         if whole is None:
-            answer = evaluate(fitted, data.open(), threshold=threshold, costs=table, rows=rows)
+            answer = evaluate(fitted, data.open(), threshold=threshold, costs=table, rows=rows, thresholds=thresholds)
         else:
             answer = whole.evaluate(data.open(), threshold=threshold, costs=table)
     screen = Screen()
@@ -115,5 +126,18 @@ def _measured(
     marks = per_label(answer["labels"]) if "labels" in answer else None
     blocks += [block for block in (taken, each, marks) if block is not None]
     blocks += [calibration(answer["calibration"])] if answer.get("calibration") else []
+    blocks += [_thresholds(answer["thresholds"])] if "thresholds" in answer else []
     screen.print(*blocks)
     return 0
+
+
+def _thresholds(lines: Sequence[Mapping[str, Any]]) -> Table:
+    """Return what deciding at each threshold catches and costs, a line each."""
+    figures = [name for name in lines[0] if name not in ("threshold", "best")]
+    table = lined("Threshold", *(name.capitalize() for name in figures), "")
+    right(table.columns[:-1])
+    best = "least cost" if "cost" in lines[0] else "largest F1"
+    for line in lines:
+        cells = (f"{line['threshold']:.2f}", *(number(line[name]) for name in figures), best if line["best"] else "")
+        table.add_row(*map(Text, cells))
+    return table
