@@ -67,3 +67,15 @@ def test_powers_of_one_column_have_no_effect_of_their_own(degree: int, folder: P
     assert entries["z"]["effect"] == pytest.approx(abs(coef[-1]) * np.std(z), rel=1e-7)
     assert all(entries[name]["effect"] is None for name in ("x", *(f"x^{d}" for d in range(2, degree + 1))))
     assert [entries[f"x^{d}"]["value"] for d in range(2, degree + 1)] == pytest.approx(coef[2 : degree + 1], rel=1e-6)
+
+
+@pytest.mark.parametrize(("rows", "held"), [(12, False), (29, False), (30, True)])
+def test_no_rows_are_held_out_of_few(rows: int, held: bool, folder: Path, lineal: Lineal) -> None:
+    (folder / "t.csv").write_text("x,y\n" + "".join(f"{k},{k * k % 7}.5\n" for k in range(rows)))
+    words = ("fit", "t.csv", "--target", "y", "--model", "linear")
+    code, out, err = lineal(*words)
+    assert code == 0, err
+    assert (f"{rows} rows fitted\n" in out) != held
+    page = lineal("summary", "t.lineal")[1]
+    assert ("held out of this fit; to use all of them, fit with --test-size 0." in page) == held
+    assert "held out (seed 0)" in lineal(*words, "--test-size", 0.5)[1]

@@ -27,7 +27,12 @@ from lineal.model.trace import Trace
 from lineal.model.verdict import Verdict
 from lineal.multiclass.codes import read_multiclass
 from lineal.tables.packing import without_packing
+from lineal.tables.table import Table
 
+MIN_ROWS_TO_HOLD_OUT: Final = 30
+"""Of tables with fewer rows none are held out unless --test-size is typed."""
+MAX_FEW_BYTES: Final = 1 << 20
+"""Longer files are not looked at for having few rows."""
 TRACE_SCHEMA: Final = {
     "step": pa.int64(),
     "objective": pa.float64(),
@@ -64,8 +69,11 @@ def run(
         _check_trace(trace, wanted["multiclass"])
         apart(trace, "--trace", *data.files, path, test_file, recipe)
     with Watch(f"reading {data}") as watch:
+        table = data.open()
+        if wanted["test_size"] > 0 and not typed("test_size") and few(data.file, table):
+            wanted["test_size"] = 0.0
         fitted = training.fit(
-            data.open(),
+            table,
             test=None if test_file is None else data.open(test_file, test_beside),
             progress=watch.step,
             interrupt="budget",
@@ -161,6 +169,18 @@ def stem(data: Path) -> str:
     """
     name = "stdin" if str(data) == "-" else without_packing(data.name)
     return Path(name).stem or name
+
+
+def few(file: Path, table: Table) -> bool:
+    """Return whether a table has too few rows to hold some out: figures of five rows say nothing, and a fit misses them."""
+    if not file.is_file() or file.stat().st_size > MAX_FEW_BYTES:
+        return False
+    rows = 0
+    for numbers, _ in table.numbered():
+        rows += len(numbers)
+        if rows >= MIN_ROWS_TO_HOLD_OUT:
+            return False
+    return True
 
 
 def place(path: Path, standing: str | None, verdict: Verdict) -> Path:

@@ -246,7 +246,7 @@ def splitting(command: Declared) -> Declared:
         metavar="SHARE",
         default=0.2,
         show_default=True,
-        help="Share of rows held out to measure the model; 0 fits all rows.",
+        help="Share of rows held out to measure the model; 0 fits all rows, as fit does by itself where there are fewer than 30.",
     )(command)
 
 

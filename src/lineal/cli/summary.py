@@ -60,8 +60,17 @@ def run(
         click.echo(text({"model": str(model), "data": None if data is None else str(data), **summarised.to_dict()}))
     else:
         covariance = [] if summarised.covariance is None else [_covariance(summarised)]
-        Screen().print(summarised, *covariance)
+        Screen().print(summarised, *covariance, *_held_out(fitted))
     return 0
+
+
+def _held_out(model: Model) -> list[Text]:
+    """Return that rows were held out of the fit, if some were: standard errors are larger for it."""
+    held = model.report.get("data", {}).get("held_out")
+    if not held or not model.training.get("split"):
+        return []
+    rows = "1 row was" if held == 1 else f"{held:,} rows were"
+    return [Text(f"{rows} held out of this fit; to use all of them, fit with --test-size 0.")]
 
 
 def unread(reading: Mapping[str, Any]) -> None:
