@@ -95,11 +95,11 @@ UNDERSTOOD = {
     ),
     "an empty category": (
         table(*ROWS).replace(",a,", ",,").replace(",b,", ',"",'),
-        ["k category 134", "missing is a level"],
+        ["k category 134", "c, or missing"],
     ),
     "a column missing at first": (
         table(*(f"{'' if k < 12_000 else k % 9},{'abc'[k % 3]},{'yes' if k % 7 < 3 else 'no'}" for k in range(13_000))),
-        ["x number 12000", "is marked"],
+        ["x number 12000", "a column says which"],
     ),
     "words after a long absence": (
         table(*(f"{'' if k < 12_000 else 'uvw'[k % 3]},a,{'yes' if k % 7 < 3 else 'no'}" for k in range(13_000))),
