@@ -107,3 +107,14 @@ def test_a_matrix_beyond_memory_is_refused_with_what_there_is(table, monkeypatch
 def test_what_cannot_be_done_is_said(table, capsys, arguments, words_of_error):
     assert run(["kernel", table, *arguments]) == 2
     assert words_of_error in capsys.readouterr().err
+
+
+def test_an_empty_cell_is_an_empty_text_as_in_a_fit(tmp_path, capsys):
+    (tmp_path / "d.csv").write_text('text,y\n,1\nab,2\n"",3\nba,4\n')
+    kernel = ["kernel", str(tmp_path / "d.csv"), "--kernel", "spectrum:1", "--column", "text"]
+    assert run([*kernel, "-o", str(tmp_path / "K.npy")]) == 0
+    expected = np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 2.0], [0.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 2.0]])
+    np.testing.assert_array_equal(np.load(tmp_path / "K.npy"), expected)
+    (tmp_path / "d.csv").write_text("tree,y\n(S a),1\n,2\n")
+    assert run(["kernel", str(tmp_path / "d.csv"), "--kernel", "tree:0.5", "--column", "tree"]) == 2
+    assert "tree[1] is no tree" in capsys.readouterr().err

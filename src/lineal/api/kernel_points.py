@@ -87,15 +87,11 @@ def _text_column(table: Table, text: str | None, drop: Sequence[str], kernel: Ke
 
 
 def _texts(table: Table, name: str) -> list[str]:
+    """Return the cells of a column; a missing one is an empty text, as in a fit."""
     texts: list[str] = []
     for _, batch in table.select(texts=[name]).numbered():
         codes, levels = texts_of(column(batch, name))
-        if (codes < 0).any():
-            row = len(texts) + int(np.argmax(codes < 0)) + 1
-            raise InputError(
-                f"{table.origin} has no text in row {row} of {name!r}; fill such cells, or leave rows out."
-            )
-        texts += [levels[code] for code in codes]
+        texts += ["" if code < 0 else levels[code] for code in codes]
     return texts
 
 
