@@ -163,6 +163,17 @@ def test_powers_are_unfolded_exactly(origin):
         np.testing.assert_allclose(out[:, k], exact, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize("name", ["Pontius", "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5"])
+def test_polynomials_of_nist_keep_13_digits(name):
+    certified, _, y = load(name)
+    with (FOLDER / f"{name}.csv").open() as file:
+        x = np.array([float(row["x"]) for row in csv.DictReader(file)])
+    parameters = certified["parameters"].values()
+    model = lineal.fit({"x": x, "y": y[:, 0]}, formula=f"y ~ poly(x, {len(parameters) - 1})", model="linear")
+    _, coef = model.readable()
+    assert min(digits(b, p["estimate"]) for b, p in zip(coef[:, 0], parameters, strict=True)) >= 13
+
+
 def test_filip_as_a_polynomial_keeps_its_digits():
     certified, _, y = load("Filip")
     with (FOLDER / "Filip.csv").open() as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -18,10 +19,13 @@ from lineal.ground.records import dataclass
 
 @dataclass(frozen=True)
 class Poly(Curve):
-    """Powers up to ``degree``, as Chebyshev's polynomials of ``t = (x - centre) / half``: ``T_k = 2 t T_(k-1) - T_(k-2)``.
+    """Powers up to ``degree``, as Chebyshev's polynomials in units of powers of two: ``V_k = 2 s V_(k-1) - g V_(k-2)``.
 
-    The powers themselves are so alike that rounding them costs half of all digits; these columns are not, and together with
-    a constant they span the same curves. Where there is none (``origin``), the columns are ``T_(k-1) x / (|centre| + half)``.
+    ``s = (x - centre) / r`` and ``g = (half / r)^2``, r the power of two next to ``half``, so that ``V_k = (half / r)^k T_k``,
+    T_k Chebyshev's polynomial of ``(x - centre) / half``. The powers themselves are so alike that rounding them costs half of
+    all digits; these columns are not, and of short numbers, such as whole ones, they are not rounded at all. Together with a
+    constant they span the same curves. Where there is none (``origin``), the columns are ``V_(k-1) x / R``, R the power of
+    two next to ``|centre| + half``.
     """
 
     degree: int
@@ -61,13 +65,20 @@ class Poly(Curve):
         """Return the powers through the origin where there is no constant to lean on."""
         return replace(self, origin=not margin)
 
+    @property
+    def units(self) -> tuple[float, float, float]:
+        """r, g and R: two powers of two, and the square of ``half / r``."""
+        unit = power_of_two(self.half)
+        return unit, (self.half / unit) ** 2, power_of_two(abs(self.centre) + self.half)
+
     def basis(self, x: Array, out: Array) -> None:
-        """Write Chebyshev's polynomials 1 to degree, or 0 to degree - 1 times x."""
-        t = (x - self.centre) / self.half
-        before, now = np.ones_like(t), t
+        """Write the polynomials 1 to degree, or 0 to degree - 1 times x."""
+        unit, square, reach = self.units
+        s = (x - self.centre) / unit
+        before, now = np.ones_like(s), s
         for k in range(self.degree):
-            out[:, k] = before * (x / (abs(self.centre) + self.half)) if self.origin else now
-            before, now = now, 2.0 * t * now - before
+            out[:, k] = before * (x / reach) if self.origin else now
+            before, now = now, 2.0 * s * now - square * before
 
     def unfolded(self) -> list[list[Fraction]]:
         """Return the coefficients of x^0, ..., x^degree in each column, exactly.
@@ -75,13 +86,13 @@ class Poly(Curve):
         >>> Poly("x", (), 0.0, False, 2, 1.0, 2.0, False).unfolded()[1]
         [Fraction(-1, 2), Fraction(-1, 1), Fraction(1, 2)]
         """
-        centre, half = Fraction(self.centre), Fraction(self.half)
-        t = [-centre / half, 1 / half]
+        unit, square, reach = map(Fraction, self.units)
+        t = [-Fraction(self.centre) / unit, 1 / unit]
         rows = [[Fraction(1)], t]
         for _ in range(self.degree - 1):
             twice = [2 * c for c in _times(t, rows[-1])]
-            rows.append([c - (rows[-2][k] if k < len(rows[-2]) else 0) for k, c in enumerate(twice)])
-        scaled = [Fraction(0), 1 / (abs(centre) + half)]
+            rows.append([c - square * (rows[-2][k] if k < len(rows[-2]) else 0) for k, c in enumerate(twice)])
+        scaled = [Fraction(0), 1 / reach]
         kept = [_times(scaled, row) for row in rows[:-1]] if self.origin else rows[1:]
         return [row + [Fraction(0)] * (self.degree + 1 - len(row)) for row in kept]
 
@@ -98,6 +109,15 @@ class Poly(Curve):
     def example(cls) -> tuple[Poly, Cells]:
         """Return a cubic of a column with a missing cell."""
         return cls("x", (), 2.5, True, degree=3, centre=2.5, half=1.5, origin=False), (["1", "4", None, "2", "3"],)
+
+
+def power_of_two(value: float) -> float:
+    """Return the power of two next to a number above 0.
+
+    >>> power_of_two(10.0), power_of_two(0.7)
+    (8.0, 0.5)
+    """
+    return float(2.0 ** round(math.log2(value)))
 
 
 def bounds(low: float, high: float, functions: tuple[str, ...]) -> tuple[float, float]:

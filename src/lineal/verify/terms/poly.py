@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -27,6 +28,8 @@ OWN_LISTS: Final = curve.OWN_LISTS
 def check(term: Mapping[str, Any]) -> None:
     """Refuse functions that are no names, and a degree that no polynomial has."""
     curve.check(term)
+    if not term["half"] > 0.0:
+        raise ModelFileError("the range of a polynomial must be above 0.")
     if not 0 < term["degree"] <= 20:
         raise ModelFileError("the degree of a polynomial must be 1 to 20.")
 
@@ -42,15 +45,17 @@ def names(term: Mapping[str, Any]) -> list[str]:
 
 
 def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
-    """Return Chebyshev's polynomials by their recurrence; without a constant to lean on, one degree lower and times x."""
+    """Return Chebyshev's polynomials by their recurrence, in units of powers of two; without a constant, times x."""
     x, marks = curve.bent(term, column)
-    t = (x - term["centre"]) / term["half"]
+    unit = 2.0 ** round(math.log2(term["half"]))
+    reach = 2.0 ** round(math.log2(abs(term["centre"]) + term["half"]))
+    t, square = (x - term["centre"]) / unit, (term["half"] / unit) ** 2
     basis = [np.ones_like(t), t]
     while len(basis) <= term["degree"]:
-        basis.append(2.0 * t * basis[-1] - basis[-2])
+        basis.append(2.0 * t * basis[-1] - square * basis[-2])
     if not term["origin"]:
         return [*basis[1:], *marks]
-    return [*(T * (x / (abs(term["centre"]) + term["half"])) for T in basis[:-1]), *marks]
+    return [*(part * (x / reach) for part in basis[:-1]), *marks]
 
 
 class Learner(curve.Learner):
