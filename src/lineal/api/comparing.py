@@ -25,6 +25,7 @@ from lineal.ground.deadline import Deadline, Limit, beforehand, shared
 from lineal.ground.records import dataclass
 from lineal.metrics.metric import BEST_OF_CLASSES, BEST_OF_NUMBERS
 from lineal.model.model import Model
+from lineal.model.tabled import Grid, Tabled, short
 from lineal.model.trace import Record
 from lineal.model.verdict import TOLERANCE
 from lineal.tables.marked import Said
@@ -64,7 +65,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabled):
     """Models of one target, best first by ``metric`` on the rows that ``how`` says; ``baseline`` are those of a constant.
 
     ``refused`` are models that these rows do not allow, by name, and why.
@@ -79,6 +80,21 @@ class Comparison:
     def figures(self, entry: Entry) -> dict[str, float]:
         """Return the figures of one of the models on the rows that put them in order."""
         return {name: spread.mean for name, spread in entry.validation.items()}
+
+    @property
+    def headline(self) -> str:
+        """What put the models in order."""
+        return f"{len(self.entries)} models, best first by {self.metric}: {self.how}"
+
+    def grids(self) -> list[Grid]:
+        """Return the models with their figures, below them the baseline."""
+        names = list(self.baseline)
+        lines = [
+            (one.name, one.model.verdict.kind, *(short(self.figures(one).get(name)) for name in names))
+            for one in self.entries
+        ]
+        baseline = ("baseline", "", *(short(self.baseline[name]) for name in names))
+        return [Grid((("model", "verdict", *names), *lines, baseline), texts=2)]
 
 
 def compare(

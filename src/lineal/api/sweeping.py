@@ -29,6 +29,7 @@ from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.metrics.labels import LabelScore
 from lineal.metrics.scoring import Score
+from lineal.model.tabled import Grid, Tabled, short
 from lineal.model.verdict import TOLERANCE, Verdict, worst
 from lineal.paths.folds import pick
 from lineal.paths.selection import falling, strengths
@@ -85,7 +86,7 @@ class SweepPoint:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Tabled):
     """The points of a sweep, simplest first.
 
     ``best`` has the least mean validation loss; ``one_se`` is the simplest point whose mean is within one standard error of
@@ -114,6 +115,22 @@ class Sweep:
     def threshold(self) -> int | None:
         """The place of the first point that can interpolate its training rows; None if no point can."""
         return next((place for place, point in enumerate(self.points) if point.interpolates), None)
+
+    @property
+    def headline(self) -> str:
+        """The best point, and how it was found."""
+        best = self.points[self.best]
+        return f"{self.model} of {self.target}: the least {self.loss} is at {self.over} {best.value:g} ({self.words})"
+
+    def grids(self) -> list[Grid]:
+        """Return the points with their losses."""
+        head = (self.over, "verdict", "columns", "training", "validation", "error")
+        lines = [
+            (f"{point.value:g}", point.verdict.kind, str(point.columns),
+             *map(short, (float(np.mean(point.training)), float(np.mean(point.validation)), point.error)))
+            for point in self.points
+        ]  # fmt: skip
+        return [Grid((head, *lines), texts=2)]
 
     def _losses(self) -> Array:
         return np.array([point.validation for point in self.points])

@@ -17,6 +17,7 @@ from lineal.errors import InputError, near
 from lineal.features.splitting import Split, read
 from lineal.ground.deadline import Deadline, Limit, shared
 from lineal.ground.records import dataclass
+from lineal.model.tabled import Grid, Tabled, short
 from lineal.model.trace import Record
 from lineal.model.verdict import Verdict, worst
 
@@ -54,7 +55,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class CrossValidation:
+class CrossValidation(Tabled):
     """What the folds say: every figure on rows that its fit did not see, beside that of the best constant.
 
     ``words`` say how rows were dealt, ``rows`` how many of each fold were predicted; ``verdicts`` are those of the fits.
@@ -73,6 +74,24 @@ class CrossValidation:
     def verdict(self) -> Verdict:
         """The worst verdict of the fits."""
         return self.verdicts[worst(self.verdicts)]
+
+    @property
+    def headline(self) -> str:
+        """What was fitted, and how rows were dealt."""
+        return f"{self.model} of {self.target}: {self.words}"
+
+    def grids(self) -> list[Grid]:
+        """Return every figure beside that of the best constant."""
+        lines = [
+            (
+                name,
+                short(one.mean),
+                short(one.error),
+                short(self.baseline[name].mean if name in self.baseline else None),
+            )
+            for name, one in self.metrics.items()
+        ]
+        return [Grid((("figure", "mean", "error", "baseline"), *lines))]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

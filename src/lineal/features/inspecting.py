@@ -27,6 +27,7 @@ from lineal.features.types.missing import chosen
 from lineal.features.types.survey import Column
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
+from lineal.model.tabled import Grid, Tabled
 from lineal.tables.joined import attached
 from lineal.tables.marked import Marks, Said, marked, marks_of
 from lineal.tables.table import Table, as_table
@@ -38,11 +39,24 @@ MAX_LEVELS_LISTED: Final = 5
 
 
 @dataclass(frozen=True)
-class Inspection:
+class Inspection(Tabled):
     """What a table holds, in plain data, and the types of its columns in the words of `--types`."""
 
     report: dict[str, Any]
     types: dict[str, str]
+
+    @property
+    def headline(self) -> str:
+        """Which table this is."""
+        return f"{self.report['origin']}: {self.report['rows']:,} rows"
+
+    def grids(self) -> list[Grid]:
+        """Return the columns with what a fit makes of them."""
+        lines = [
+            (str(one["column"]), str(one.get("type") or ""), str(one.get("missing", "")))
+            for one in self.report["columns"]
+        ]
+        return [Grid((("column", "type", "missing"), *lines), texts=2)]
 
 
 def inspect(

@@ -10,9 +10,14 @@ import numpy as np
 
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
+from lineal.model.tabled import Grid, Tabled, short
 
 MAX_NUMBERS: Final = 2**22
 """Numbers up to which a trace keeps the coefficients of its steps: 32 MB."""
+
+
+MAX_RECORDS_SHOWN: Final = 20
+"""Records that a notebook shows, the last ones."""
 
 
 class Record(NamedTuple):
@@ -36,7 +41,7 @@ class Record(NamedTuple):
 
 
 @dataclass
-class Trace:
+class Trace(Tabled):
     """The records of one fit, in order, as a sequence and as columns.
 
     ``iterates`` are the coefficients after each step, ``(columns, outputs)``, where they are kept: for a descent by given
@@ -77,6 +82,17 @@ class Trace:
         import pandas as pd
 
         return pd.DataFrame(self.to_dict())
+
+    @property
+    def headline(self) -> str:
+        """How many steps were recorded."""
+        return f"{len(self.records)} records of a fit"
+
+    def grids(self) -> list[Grid]:
+        """Return the last records as a table."""
+        head = ("step", "note", "objective", "passes")
+        lines = [(str(r.step), r.note, short(r.objective), str(r.passes)) for r in self.records[-MAX_RECORDS_SHOWN:]]
+        return [Grid((head, *lines), texts=2)]
 
     def __len__(self) -> int:
         return len(self.records)

@@ -16,6 +16,7 @@ from lineal.ground.arrays import Array
 from lineal.ground.deadline import LATE, Deadline, Limit, beforehand, in_time
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
+from lineal.model.tabled import Grid, Tabled
 from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.paths.lookahead import Lookahead
 from lineal.paths.point import Point
@@ -30,7 +31,7 @@ from lineal.sources.source import Source
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(Tabled):
     """The points of a path, strongest first, and the smallest strength for which nothing penalized is used."""
 
     points: tuple[Point, ...]
@@ -54,6 +55,19 @@ class Path:
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdict of every point."""
         return tuple(point.verdict for point in self.points)
+
+    @property
+    def headline(self) -> str:
+        """How many strengths there are, and where nothing is used any more."""
+        return f"{len(self.points)} strengths; from {self.critical:.5g} on nothing penalized is used"
+
+    def grids(self) -> list[Grid]:
+        """Return the points: strength, how many coefficients are not zero, verdict."""
+        lines = [
+            (point.verdict.kind, f"{point.strength:.5g}", str(int(np.count_nonzero(point.coef.any(axis=1)))))
+            for point in self.points
+        ]
+        return [Grid((("verdict", "strength", "nonzero"), *lines))]
 
 
 def path(

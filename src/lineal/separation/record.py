@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,13 @@ from lineal.ground.arrays import Array, Index
 from lineal.ground.deadline import Deadline, LateError
 from lineal.ground.inputs import class_labels, names_of, real
 from lineal.ground.records import dataclass
+from lineal.model.tabled import Grid, Tabled
 from lineal.separation.cloud import Cloud, centred
 from lineal.separation.search import Decision, decide, strict_rows
 from lineal.separation.sentences import said
+
+MAX_ROWS_SHOWN: Final = 20
+"""Rows of a proof that a notebook shows."""
 
 Kind = Literal["complete", "quasi", "overlap", "budget"]
 
@@ -50,7 +54,7 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Separability:
+class Separability(Tabled):
     """Whether a halfspace separates the classes: ``kind`` is complete, quasi, overlap, or budget if time ran out.
 
     complete: w with z'w > 0 for all rows. quasi: w with z'w >= 0, not all zero, and weights that exclude more. overlap:
@@ -82,6 +86,24 @@ class Separability:
             "classes": [c.item() if hasattr(c, "item") else c for c in self.classes],
             "witness": None if self.witness is None else self.witness.to_dict(),
         }
+
+    @property
+    def headline(self) -> str:
+        """The answer."""
+        return self.sentence
+
+    def grids(self) -> list[Grid]:
+        """Return the witness as tables: the direction, or the rows whose weighted sum is zero."""
+        witness, tables = self.witness, list[Grid]()
+        if witness is not None and witness.direction is not None:
+            several = witness.direction.shape[1] > 1
+            head = ("column", *(map(str, self.classes) if several else ("direction",)))
+            lines = zip(self.columns, witness.direction.tolist(), strict=True)
+            tables.append(Grid((head, *((name, *map(str, row)) for name, row in lines))))
+        if witness is not None and witness.rows is not None:
+            pairs = list(zip(witness.rows, witness.weights or (), strict=False))[:MAX_ROWS_SHOWN]
+            tables.append(Grid((("row", "weight"), *((str(row), str(weight)) for row, weight in pairs))))
+        return tables
 
     def __str__(self) -> str:
         return self.sentence
