@@ -154,11 +154,6 @@ class Laplacian(Distance):
         """Return a usual and a narrow one."""
         return cls(0.5), cls(10.0)
 
-    @classmethod
-    def parse(cls, words: tuple[str, ...], named: Mapping[str, str]) -> Kernel:
-        """Return the kernel from ``GAMMA``."""
-        return cls(**numbers(cls, words, named, {"gamma": float}))
-
     def formula(self) -> str:
         """Return the kernel in letters."""
         return f"exp(-{self.gamma:.6g} sum_j |x_j - z_j|)"

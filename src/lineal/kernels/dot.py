@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.kernels.kernel import SMALLEST, UNIT, Kernel, number, whole
 from lineal.kernels.points import Points, Rows, compressed, in_blocks
-from lineal.kernels.words import numbers
 
 
 class Dot(Kernel):
@@ -60,17 +58,6 @@ class Linear(Dot):
     label: ClassVar[str] = "linear kernel"
     spelling: ClassVar[str] = "linear"
 
-    @classmethod
-    def examples(cls) -> tuple[Kernel, ...]:
-        """Return the only one."""
-        return (cls(),)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...], named: Mapping[str, str]) -> Kernel:
-        """Return the linear kernel, which has no parameters."""
-        numbers(cls, words, named, {})
-        return cls()
-
     def formula(self) -> str:
         """Return the kernel in letters."""
         return "x.z"
@@ -108,11 +95,6 @@ class Polynomial(Dot):
     def examples(cls) -> tuple[Kernel, ...]:
         """Return one of the notes, a pure one, and one of a high degree."""
         return cls(2), cls(2, 0.0), cls(5, 0.5, 0.25), cls(1, 0.0)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...], named: Mapping[str, str]) -> Kernel:
-        """Return the kernel from ``DEGREE[,COEF0[,GAMMA]]``."""
-        return cls(**numbers(cls, words, named, {"degree": int, "coef0": float, "gamma": float}))
 
     def __post_init__(self) -> None:
         whole(self.label, "degree", self.degree, most=100)
@@ -169,11 +151,6 @@ class Sigmoid(Dot):
     def examples(cls) -> tuple[Kernel, ...]:
         """Return two."""
         return cls(), cls(0.1, -1.0)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...], named: Mapping[str, str]) -> Kernel:
-        """Return the kernel from ``GAMMA[,COEF0]``."""
-        return cls(**numbers(cls, words, named, {"gamma": float, "coef0": float}))
 
     def __post_init__(self) -> None:
         number(self.label, "gamma", self.gamma)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from lineal.errors import InputError, ModelFileError
 from lineal.ground.arrays import Array
 from lineal.kernels.mercer import MercerTest, constructed, judged
 from lineal.kernels.points import Points, read_points
+from lineal.kernels.words import numbers
 
 Takes = Literal["rows", "sequences", "trees", "entries", "objects"]
 
@@ -44,14 +45,18 @@ class Kernel(ABC):
     saved: ClassVar[bool] = True
 
     @classmethod
-    @abstractmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return some kernels of this class for laws to be tested with."""
+        """Return some kernels of this class for laws to be tested with: by default the one of no parameters."""
+        return (cls(),)
 
     @classmethod
-    @abstractmethod
     def parse(cls, words: tuple[str, ...], named: Mapping[str, str]) -> Kernel:
-        """Return the kernel from what follows the colon of its spelling: words by place, and words by name."""
+        """Return the kernel from what follows the colon of its spelling: words by place, and words by name.
+
+        They are its fields, in their order, unless a kernel says otherwise.
+        """
+        kinds = {item.name: type(item.default) for item in fields(cast("Any", cls))}
+        return cls(**numbers(cls, words, named, kinds))
 
     @property
     def mercer(self) -> bool:

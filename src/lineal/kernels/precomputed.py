@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.kernels.kernel import Kernel, Takes
 from lineal.kernels.points import Points
-from lineal.kernels.words import numbers
 
 
 @dataclass(frozen=True)
@@ -31,17 +29,6 @@ class Precomputed(Kernel):
     label: ClassVar[str] = "precomputed kernel"
     spelling: ClassVar[str] = "precomputed"
     takes: ClassVar[Takes] = "entries"
-
-    @classmethod
-    def examples(cls) -> tuple[Kernel, ...]:
-        """Return the only one."""
-        return (cls(),)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...], named: Mapping[str, str]) -> Kernel:
-        """Return the kernel, which has no parameters."""
-        numbers(cls, words, named, {})
-        return cls()
 
     @property
     def mercer(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -14,7 +13,6 @@ from lineal.ground.records import dataclass
 from lineal.kernels.kernel import UNIT, Kernel, Takes, expect, number, whole
 from lineal.kernels.points import Points
 from lineal.kernels.sequences import Sequences, Symbols, Unit, numbered
-from lineal.kernels.words import numbers
 
 LONGEST: Final = 32
 """The longest subsequences that are compared."""
@@ -68,11 +66,6 @@ class Subsequence(TextKernel):
     def examples(cls) -> tuple[Kernel, ...]:
         """Return a usual one, one of single symbols, one without decay, one of words."""
         return cls(3, 0.5), cls(1, 0.5), cls(2, 1.0), cls(2, 0.7, "words"), cls(9, 0.9)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...], named: Mapping[str, str]) -> Kernel:
-        """Return the kernel from ``LENGTH,DECAY``."""
-        return cls(**numbers(cls, words, named, {"length": int, "decay": float, "unit": str}))
 
     def __post_init__(self) -> None:
         whole(self.label, "length", self.length, most=LONGEST)
@@ -131,11 +124,6 @@ class Spectrum(TextKernel):
     def examples(cls) -> tuple[Kernel, ...]:
         """Return a usual one, one of single symbols, one of words."""
         return cls(3), cls(1), cls(2, "words")
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...], named: Mapping[str, str]) -> Kernel:
-        """Return the kernel from ``LENGTH``."""
-        return cls(**numbers(cls, words, named, {"length": int, "unit": str}))
 
     def __post_init__(self) -> None:
         whole(self.label, "length", self.length, most=10_000)

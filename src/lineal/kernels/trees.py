@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Final, Self
 
@@ -17,7 +16,6 @@ from lineal.ground.records import dataclass
 from lineal.kernels.kernel import UNIT, Kernel, Takes, number
 from lineal.kernels.points import Chosen, Points
 from lineal.kernels.sequences import listed
-from lineal.kernels.words import numbers
 
 FAULTS: Final = {
     1: "there is no tree",
@@ -105,11 +103,6 @@ class SubsetTree(Kernel):
     def examples(cls) -> tuple[Kernel, ...]:
         """Return one with decay and one without."""
         return cls(0.4), cls(1.0)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...], named: Mapping[str, str]) -> Kernel:
-        """Return the kernel from ``DECAY``."""
-        return cls(**numbers(cls, words, named, {"decay": float}))
 
     def __post_init__(self) -> None:
         number(self.label, "decay", self.decay)
