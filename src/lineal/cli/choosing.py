@@ -23,6 +23,7 @@ from lineal.cli.options import (
     seed,
     shaping,
     splitting,
+    table_output,
 )
 from lineal.cli.statistics import lineal
 
@@ -63,6 +64,7 @@ __all__ = ["compare", "lineal", "sweep"]
 @click.option("--test-file", type=File, help="Take the last figure on this file instead of held-out rows.")
 @seed("Which rows are held out.")
 @limit("For all models together, which share it; those without time end in budget.")
+@table_output("every model with its figures")
 @beside
 @reading
 @json_option

@@ -11,6 +11,7 @@ from rich.text import Text
 from lineal.api.comparing import Comparison, Entry, compare
 from lineal.cli.opening import DataFile
 from lineal.cli.options import holds_out, typed
+from lineal.cli.output import apart, table_file, write_table
 from lineal.cli.page import Screen, facts, left_out, lined, number, right
 from lineal.cli.plain_model import finite, text
 from lineal.cli.progress import Watch
@@ -25,10 +26,14 @@ def run(
     models: tuple[str, ...],
     recipe: Path | None,
     test_file: Path | None,
+    output: Path | None,
     as_json: bool,
     **options: Any,
 ) -> int:
     """Fit all, print one table, and return the exit code: 3 if the best one has no proven optimum."""
+    if output is not None:
+        table_file(output, "-o")
+        apart(output, "-o", *data.files, recipe, test_file)
     if test_file is not None and typed("test_size"):
         raise InputError(
             "--test-size and --test-file exclude each other: the file holds the test rows; give one of them."
@@ -44,6 +49,8 @@ def run(
             progress=lambda name, record: watch.say(f"{name}: step {record.step}, objective {record.objective:.6g}"),
             **wanted,
         )
+    if output is not None:
+        write_table(output, columns_of(comparison), "comparison")
     if as_json:
         click.echo(text(_plain(comparison, data)))
     else:
@@ -80,6 +87,20 @@ def _plain(comparison: Comparison, data: DataFile) -> dict[str, Any]:
         }
     )
     return plain
+
+
+def columns_of(comparison: Comparison) -> dict[str, list[Any]]:
+    """Return the columns of ``-o``: every model with its figures and those of the test rows, the baseline last."""
+    entries = comparison.entries
+    figures = list(dict.fromkeys(name for entry in entries for name in comparison.figures(entry)))
+    columns: dict[str, list[Any]] = {"model": [*(entry.name for entry in entries), "baseline"]}
+    for name in figures:
+        columns[name] = [*(comparison.figures(entry).get(name) for entry in entries), comparison.baseline.get(name)]
+    for name in dict.fromkeys(name for entry in entries for name in entry.test or ()):
+        columns[f"test_{name}"] = [*((entry.test or {}).get(name) for entry in entries), None]
+    columns["seconds"] = [*(entry.seconds for entry in entries), None]
+    columns["verdict"] = [*(entry.model.verdict.kind for entry in entries), None]
+    return {name: finite(values) for name, values in columns.items()}
 
 
 def _page(comparison: Comparison, data: DataFile) -> list[Any]:

@@ -250,6 +250,12 @@ def splitting(command: Declared) -> Declared:
     )(command)
 
 
+def table_output(what: str) -> Callable[[Declared], Declared]:
+    """Add -o for the table that a command prints."""
+    words = f"Write {what} to a .csv, .tsv, .jsonl, .parquet or .xlsx file."
+    return click.option("-o", "--output", type=File, metavar="FILE", help=words)
+
+
 def json_option(command: Declared) -> Declared:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(command)

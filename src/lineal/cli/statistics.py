@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lineal.cli.commands import lineal
-from lineal.cli.options import Command, File, beside, json_option, reading
+from lineal.cli.options import Command, File, beside, json_option, reading, table_output
 
 __all__ = ["diagnose", "effects", "lineal", "summary", "test"]
 
@@ -37,6 +37,7 @@ __all__ = ["diagnose", "effects", "lineal", "summary", "test"]
     type=click.Choice(["II", "III"]),
     help="Test every term instead, given all others (III), or those without products it is in (II).",
 )
+@table_output("the coefficients with their errors, tests and intervals")
 @beside
 @reading
 @json_option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from rich.text import Text
 from lineal.api.model_file import load
 from lineal.cli.opening import DataFile
 from lineal.cli.options import typed
+from lineal.cli.output import apart, table_file, write_table
 from lineal.cli.page import Screen, lined, number, right
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
@@ -20,7 +22,7 @@ from lineal.errors import InputError
 from lineal.inference.summaries import summarise
 from lineal.inference.term_tests import term_tests
 from lineal.model.model import Model
-from lineal.model.summary import Summary
+from lineal.model.summary import Row, Summary
 
 MAX_COVARIANCE_SHOWN: Final = 6
 """Coefficients up to which the covariance of a posterior is drawn: more are wider than a page."""
@@ -36,10 +38,14 @@ def run(
     against: str | None,
     terms: str | None,
     ratios: bool,
+    output: Path | None,
     as_json: bool,
     **reading: Any,
 ) -> int:
     """Summarise and print; without data the standard errors are those the model file holds."""
+    if output is not None:
+        table_file(output, "-o")
+        apart(output, "-o", model, *(() if data is None else data.files))
     fitted = load(model)
     if terms is not None:
         return _terms(fitted, model, terms, data, as_json=as_json)
@@ -56,12 +62,20 @@ def run(
             table = data.open()
             summarised = summarise(fitted, table, errors=errors, cluster=cluster, level=level, against=against)
     summarised = summarised.ratios() if ratios else summarised
+    if output is not None:
+        write_table(output, columns_of(summarised), "summary")
     if as_json:
         click.echo(text({"model": str(model), "data": None if data is None else str(data), **summarised.to_dict()}))
     else:
         covariance = [] if summarised.covariance is None else [_covariance(summarised)]
         Screen().print(summarised, *covariance, *_held_out(fitted))
     return 0
+
+
+def columns_of(summarised: Summary) -> dict[str, list[Any]]:
+    """Return the columns of ``-o``: every coefficient as the page has it; a number that is not finite is missing."""
+    rows = summarised.to_dict()["rows"]
+    return {name: [row[name] for row in rows] for name in (field.name for field in fields(Row))}
 
 
 def _held_out(model: Model) -> list[Text]:
@@ -83,7 +97,7 @@ def unread(reading: Mapping[str, Any]) -> None:
 
 def _terms(fitted: Model, model: Path, kind: str, data: DataFile | None, *, as_json: bool) -> int:
     """Test every term and print."""
-    idle = [f"--{name}" for name in ("errors", "cluster", "level", "against", "ratios") if typed(name)]
+    idle = [f"--{name}" for name in ("errors", "cluster", "level", "against", "ratios", "output") if typed(name)]
     idle += [] if data is None else [str(data)]
     if idle:
         raise InputError(f"--terms tests from what {model} holds; leave {idle[0]} out.")
