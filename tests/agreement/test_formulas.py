@@ -18,6 +18,7 @@ from lineal.errors import InputError
 from lineal.features.terms import BSpline, Spline
 from lineal.features.terms.contrast import matrix
 from lineal.features.terms.poly import Poly as Powers
+from lineal.plots.subject import subject_of
 from lineal.verify import verify
 from tests.references.test_nist import FOLDER, digits, load
 
@@ -269,6 +270,7 @@ def test_offsets_as_statsmodels(counts, tmp_path):
     average = np.mean(theirs.fittedvalues) * theirs.params["age"]
     assert lineal.marginal_effects(model, counts, ["age"]).rows[0].estimate == pytest.approx(average, rel=1e-7)
     assert lineal.evaluate(model, counts)["rows"] == len(counts)
+    np.testing.assert_array_equal(subject_of(model, path).offset[:, 0], np.log(counts.n))
     model.save(tmp_path / "m.lineal")
     assert all(line["passed"] for line in verify(tmp_path / "m.lineal", path).lines)
     plain = lineal.fit(counts.drop(columns=["dose", "z"]), "k", offset="log(n)", **known)

@@ -17,6 +17,7 @@ from lineal.designs.design import Design
 from lineal.errors import InputError, near
 from lineal.features.cells.cells import texts
 from lineal.features.cells.finite import finite_numbers
+from lineal.features.computed import computed
 from lineal.features.encoder import Encoder, column, needed
 from lineal.features.retold import as_fitted
 from lineal.features.types.target_type import responses
@@ -245,7 +246,9 @@ def subject_of(fitted: Any, data: Any, also: Sequence[int] = ()) -> Subject:
 
 
 def _from_table(model: Model, encoder: Encoder, data: Any, sample: Sample) -> Subject:
-    table = remembered(derived(marked(as_table(data), encoder.marks), model.target.name), 2 * memory_limit() // 3)
+    target, offset = model.target.name, model.roles.get("offset")
+    made = computed(derived(marked(as_table(data), encoder.marks), target), target, offset)
+    table = remembered(made, 2 * memory_limit() // 3)
     table, weight = as_fitted(table, model.target, model.training, model.roles.get("weight"))
     parts = _Reader(model, encoder, table, weight)
     for rows, batch, y in parts.read(table):
