@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see of the names below
@@ -179,7 +180,8 @@ if not TYPE_CHECKING:  # or every misspelt name would be fine for a type checker
             return public
         if name in _MODULES:
             return importlib.import_module(f"lineal.{name}")
-        if not name.startswith("_"):
+        # `from lineal import container` asks here first, and must load nothing else
+        if not name.startswith("_") and importlib.util.find_spec(f"lineal.{name}") is None:
             absent = importlib.import_module("lineal.api.absent")
             if name in absent.ABSENT:
                 raise absent.AbsentError(name)
