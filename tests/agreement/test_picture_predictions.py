@@ -273,3 +273,29 @@ def test_an_estimator_is_measured_on_the_arrays_given():
     assert f"up: area {area:.3f}" in [mark.label for mark in figure.panels[0].marks]
     with pytest.raises(InputError, match="the class 'sideways'"):
         lineal.plots.roc(fitted, (X[:2], ["up", "sideways"]))
+
+
+def test_a_selection_shows_what_was_tried_and_marks_the_least():
+    fitted = model("kind", penalty="auto")
+    trials = sorted(fitted.report["selection"]["trials"], key=lambda trial: trial["strength"])
+    figure = lineal.plots.selection(fitted)
+    assert figure.data["strength"] == [trial["strength"] for trial in trials]
+    assert figure.data["log_loss"] == [trial["log_loss"] for trial in trials]
+    (strong,) = [mark for mark in marks(figure, "points") if mark.role == "strong"]
+    assert strong.x.tolist() == [fitted.penalty.strength]
+    with pytest.raises(InputError, match="was given, not chosen"):
+        lineal.plots.selection(model("kind"))
+
+
+def test_columns_are_counted():
+    table = {**clouds(), "gaps": [None, 1.0, 2.0] * 100}
+    figure = lineal.plots.columns(table)
+    assert [panel.title for panel in figure.panels] == list(table)
+    (bars,) = marks(figure, "bars")
+    counts, edges = np.histogram(table["a"], 20)
+    np.testing.assert_allclose(bars.x, edges[:-1])
+    assert bars.y2.tolist() == counts.tolist()
+    rows = {level: table["k"].count(level) for level in set(table["k"])}
+    place = [k for k, name in enumerate(figure.data["column"]) if name == "k"]
+    assert {figure.data["from or level"][k]: figure.data["rows"][k] for k in place} == rows
+    assert sum(figure.data["rows"][k] for k, name in enumerate(figure.data["column"]) if name == "gaps") == 200

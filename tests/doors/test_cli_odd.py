@@ -128,6 +128,7 @@ READING: dict[str, Callable[[str], list[str]]] = {
     "diagnose": lambda data: ["diagnose", "plain.lineal", data, "-o", "out.csv"],
     "effects": lambda data: ["effects", "plain.lineal", data],
     "test": lambda data: ["test", "plain.lineal", "plain.lineal", data],
+    "report, model": lambda data: ["report", data, "good.csv", "-o", "out.html"],
     "plot": lambda data: ["plot", "layer", "plain.lineal", data, "-o", "out.svg"],
     "separable": lambda data: ["separable", data, "--target", "y", "-o", "out.json"],
     "trace": lambda data: ["trace", data, "--target", "y", "-o", "out.csv"],
@@ -202,7 +203,7 @@ def faults(lineal: Lineal, words: list[str], folder: Path) -> Iterator[str]:
     before = state(folder)
     code, out, err = lineal(*words)
     after = state(folder)
-    if code not in (0, 2, 3) and not (code == 1 and words[0] == "verify"):
+    if code not in (0, 2, 3) and not (code == 1 and words[0] in ("verify", "report")):
         yield f"exit code {code}: {err}"
     if "Traceback" in out + err or "Warning" in err:
         yield f"no sentence: {err}"

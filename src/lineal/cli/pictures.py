@@ -1,4 +1,4 @@
-"""What can be typed about pictures: `lineal plot`. The work is imported when it runs."""
+"""What can be typed about pictures: `lineal plot` and `lineal report`. The work is imported when it runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from lineal.cli.halfspaces import lineal
 from lineal.cli.options import Command, File, beside, json_option, reading
 
-__all__ = ["lineal", "plot"]
+__all__ = ["lineal", "plot", "report"]
 
 
 @lineal.command(cls=Command)
@@ -68,4 +68,34 @@ def plot() -> None:
     lineal plot                                          list the kinds
     lineal plot boundary penguins.lineal penguins.csv    write penguins-boundary.svg
     lineal plot all penguins.lineal penguins.csv -o DIR  draw all that apply, say why others do not
+    """
+
+
+@lineal.command(cls=Command)
+@click.argument("model", type=File)
+@click.argument("data", type=File)
+@click.option("-o", "--output", type=File, metavar="FILE", help="The .html file.  [default: MODEL-report.html]")
+@click.option("--trace", type=File, metavar="FILE", help="The steps of the fit, as lineal fit --trace wrote them.")
+@click.option(
+    "--rows",
+    type=click.IntRange(0, 5000),
+    default=200,
+    show_default=True,
+    help="Rows of the data that may be shown of every class; 0 shows none.",
+)
+@click.option(
+    "--theme", type=click.Choice(["light", "dark", "print"]), default="light", show_default=True, help="The colors."
+)
+@click.option("--dated", is_flag=True, help="Write the day on it; without, the same input gives the same bytes.")
+@beside
+@reading
+@json_option
+def report() -> None:
+    r"""Write one page about a MODEL that can be filed: verdict, check, data, pictures, figures, what is not known.
+
+    The page needs no network and no script. Every claim of the model is checked again on DATA: the exit code is that of
+    lineal verify.
+
+    \b
+    lineal report penguins.lineal penguins.csv -o penguins.html
     """

@@ -35,7 +35,7 @@ def run(
     for path, scored in parts:
         own = replace(data, beside=(*data.beside, str(model / SCORES))) if scored else data
         if as_json:
-            reports[path.stem] = _report(path, own).to_dict()
+            reports[path.stem] = confirmed(path, own).to_dict()
         else:
             click.echo(f"{path.stem}:")
             _checked(path, own, as_json=False)
@@ -52,7 +52,8 @@ def members(folder: Path) -> list[tuple[Path, bool]]:
     return [*((path, False) for path in sorted(folder.glob("*.lineal")) if path != final), (final, True)]
 
 
-def _report(model: Path, data: DataFile) -> Report:
+def confirmed(model: Path, data: DataFile) -> Report:
+    """Return what the checker says of a model file; it raises Refused for a claim that does not hold."""
     with Watch(f"checking {model} against {data}") as watch:
         return verify(
             model,
@@ -71,7 +72,7 @@ def _checked(model: Path, data: DataFile, *, as_json: bool) -> int:
     """Check one model file and print what was checked."""
     refused: Refused | None = None
     try:
-        report = _report(model, data)
+        report = confirmed(model, data)
     except Refused as error:
         report, refused = error.report, error
     screen = Screen()

@@ -13,7 +13,7 @@ from lineal.ground.records import dataclass
 from lineal.inference.diagnostics import diagnostics, refuse
 from lineal.model.model import Model
 from lineal.plots.record import Word
-from lineal.plots.sample import Sample
+from lineal.plots.sample import MAX_ROWS, Sample
 from lineal.plots.subject import sha256
 
 NAMED: Final = 5
@@ -67,8 +67,10 @@ class Diagnosed:
         return {"model": sha256(self.model), "data": self.model.training.get("fingerprint"), "rows": self.total}
 
 
-def diagnosed(model: Model, data: Any) -> Diagnosed:
-    """Return the rows a model was fitted on with residuals and influence; above 5,000 of them a sample."""
+def diagnosed(model: Model, data: Any, most: int = MAX_ROWS) -> Diagnosed:
+    """Return the rows a model was fitted on with residuals and influence, above ``most`` a sample; a diagnosed is itself."""
+    if isinstance(data, Diagnosed):
+        return data
     if isinstance(model.encoder, Encoder):
         found = diagnostics(model, data)
     elif isinstance(data, tuple) and len(data) == 2:
@@ -77,7 +79,7 @@ def diagnosed(model: Model, data: Any) -> Diagnosed:
         raise InputError("the model was fitted on arrays, whose columns have no names: give the data as (X, y).")
     known = found.arrays()
     rows = known["row_index"].astype(np.int64)
-    sample = Sample()
+    sample = Sample(most=most)
     ends = np.column_stack([known["cooks_distance"], known["leverage"], known["studentized"], known["quantile"]])
     sample.add(rows, np.zeros(len(rows)), np.nan_to_num(ends))
     at = np.flatnonzero(np.isin(rows, sample.rows()))

@@ -90,7 +90,12 @@ class Measured:
 
 
 def measured(fitted: Any, data: Any) -> Measured:
-    """Return a model beside rows to measure it on: of its own table those held out, of arrays ``(X, y)`` all."""
+    """Return a model beside rows to measure it on: of its own table those held out, of arrays ``(X, y)`` all.
+
+    What is measured already is itself.
+    """
+    if isinstance(data, Measured):
+        return data
     model = model_of(fitted)
     if isinstance(model.encoder, Encoder):
         rows = to_measure(model, data)

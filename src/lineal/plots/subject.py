@@ -25,7 +25,7 @@ from lineal.ground.arrays import Array, Index
 from lineal.inference.rows import fitted_rows
 from lineal.model.model import Model
 from lineal.plots.record import Word
-from lineal.plots.sample import Among, Sample
+from lineal.plots.sample import MAX_ROWS, Among, Sample
 from lineal.plots.words import clean, number
 from lineal.tables.derived import derived
 from lineal.tables.marked import marked
@@ -232,17 +232,19 @@ def model_of(fitted: Any) -> Model:
     )
 
 
-def subject_of(fitted: Any, data: Any, also: Sequence[int] = ()) -> Subject:
-    """Return a model beside its rows: of a table by column name, of arrays as the pair ``(X, y)``.
+def subject_of(fitted: Any, data: Any, also: Sequence[int] = (), most: int = MAX_ROWS) -> Subject:
+    """Return a model beside its rows: of a table by column name, of arrays as the pair ``(X, y)``; a subject is itself.
 
-    ``also`` are numbers of rows, from 0, that are to be there beside a sample.
+    ``also`` are numbers of rows, from 0, that are to be there beside a sample of at most ``most`` rows of a class.
     """
+    if isinstance(data, Subject):
+        return data
     model = model_of(fitted)
     if isinstance(model.encoder, Encoder):
-        return _from_table(model, model.encoder, data, Sample(also))
+        return _from_table(model, model.encoder, data, Sample(also, most))
     if not (isinstance(data, tuple) and len(data) == 2):
         raise InputError("the model was fitted on arrays, whose columns have no names: give the data as (X, y).")
-    return _from_arrays(model, *data, Sample(also))
+    return _from_arrays(model, *data, Sample(also, most))
 
 
 def _from_table(model: Model, encoder: Encoder, data: Any, sample: Sample) -> Subject:

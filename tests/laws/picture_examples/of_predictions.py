@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import lineal
 from tests.laws import picture_cases as given
+
+
+@cache
+def chosen():
+    """Return a fit whose strength was chosen."""
+    return lineal.fit(given.table(), "two", drop=["number", "three"], penalty="auto", test_size=0)
+
 
 CASES = {
     "contributions": lambda: lineal.plot(given.model("two"), "contributions", given.table(), row=3),
@@ -21,4 +30,6 @@ CASES = {
     "roc": lambda: lineal.plot(given.model("two"), "roc", given.table()),
     "precision": lambda: lineal.plot(given.model("two"), "precision", given.table(), threshold=0.4),
     "cost": lambda: lineal.plot(given.model("two"), "cost", given.table(), costs=[[0, 1], [4, 0]]),
+    "selection": lambda: lineal.plot(chosen(), "selection"),
+    "columns": lambda: lineal.plot(given.table(), "columns"),
 }

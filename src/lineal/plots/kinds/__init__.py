@@ -43,6 +43,8 @@ NAMES: Final = (
     "roc",
     "precision",
     "cost",
+    "selection",
+    "columns",
 )
 """Every kind of picture: the name of its file, of its function in it, and of what is typed."""
 

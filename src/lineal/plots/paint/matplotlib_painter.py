@@ -94,7 +94,7 @@ def _paper(figure: Figure, width: int | None, height: int | None, theme: Theme) 
     down = math.ceil(count / across)
     wide = width / INCH if width else (PANEL[0] if across == 1 else min(3.9 * across, 12.0))
     lines = _wrapped(figure, wide)
-    foot, head = 0.17 * len(lines) + 0.18, 0.42
+    foot, head = 0.17 * len(lines) + 0.18, 0.42 if figure.title else 0.05
     each = PANEL[1] if across == 1 else 1.02 * wide / across
     high = height / INCH if height else head + foot + 0.3 + each * down
     paper: Any = matplotlib.figure.Figure(figsize=(wide, high), facecolor=theme.paper, layout="constrained")
@@ -181,10 +181,11 @@ def _powers(axis: Any, record: Axis) -> None:
 
 def _dots(ax: Any, one: p.Dots) -> None:
     face = "none" if one.hollow else one.color
+    size = (one.size**2).tolist()
     ax.scatter(
         one.x,
         one.y,
-        s=one.size**2,
+        s=size[0] if len(set(size)) == 1 else size,  # (of one size an SVG says the shape once)
         marker=MARKERS[one.shape],
         facecolors=face,
         alpha=one.opacity,
