@@ -74,6 +74,23 @@ def test_effects(fitted, capsys):
     assert "a value is missing" in err
 
 
+def test_tables_are_written(fitted, capsys):
+    commands = [
+        ("effects", "large.lineal", fitted),
+        ("effects", "large.lineal", fitted, "--at", "a=0,1"),
+        ("test", "small.lineal", "large.lineal", fitted),
+        ("summary", "large.lineal", "--terms", "III"),
+    ]
+    for words in commands:
+        code, out, err = call(capsys, *words, "-o", "out.jsonl", "--json")
+        assert (code, err) == (0, "")
+        said = json.loads(out)
+        with open("out.jsonl") as stream:  # noqa: PTH123
+            written = [json.loads(line) for line in stream]
+        assert written == said.get("rows", said.get("tests"))
+        assert call(capsys, *words, "-o", "large.lineal")[0] == 2
+
+
 def test_exposure(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows = [(x, t, k) for x, t, k in zip([0, 1, 2, 3, 4] * 4, [1.0, 2.5] * 10, [1, 4, 2, 7, 3] * 4, strict=True)]

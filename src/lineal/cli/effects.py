@@ -9,6 +9,7 @@ import click
 
 from lineal.api.model_file import load
 from lineal.cli.opening import DataFile
+from lineal.cli.output import apart, table_file, write_table
 from lineal.cli.page import Screen
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
@@ -16,10 +17,22 @@ from lineal.errors import InputError
 from lineal.inference.effects import marginal_effects, predicted_means
 
 
-def run(*, model: Path, data: DataFile, of: tuple[str, ...], at: tuple[str, ...], level: float, as_json: bool) -> int:
+def run(
+    *,
+    model: Path,
+    data: DataFile,
+    of: tuple[str, ...],
+    at: tuple[str, ...],
+    level: float,
+    output: Path | None,
+    as_json: bool,
+) -> int:
     """Average and print."""
     if of and at:
         raise InputError("--of asks for effects and --at for mean predictions; leave one of them out.")
+    if output is not None:
+        table_file(output, "-o")
+        apart(output, "-o", model, *data.files)
     fitted, values = load(model), _values(at)
     with Watch(f"reading {data}"):
         table = data.open()
@@ -27,6 +40,8 @@ def run(*, model: Path, data: DataFile, of: tuple[str, ...], at: tuple[str, ...]
             found = predicted_means(fitted, table, values, level=level)
         else:
             found = marginal_effects(fitted, table, of or None, level=level)
+    if output is not None:
+        write_table(output, found.columns(), "effects")
     if as_json:
         click.echo(text({"model": str(model), "data": str(data), **found.to_dict()}))
     else:

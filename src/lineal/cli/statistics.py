@@ -67,6 +67,7 @@ def summary() -> None:
     show_default=True,
     help="The probability an interval covers.",
 )
+@table_output("the effects or means with their errors and intervals")
 @beside
 @reading
 @json_option
@@ -113,7 +114,8 @@ def diagnose() -> None:
     metavar="TEXT",
     help="Equations about the coefficients of MODEL, parted by commas, such as 'age = 0, 2*dose = weight'.",
 )
-@click.option("--class", "output", metavar="CLASS", help="Of several classes, the one whose coefficients are meant.")
+@click.option("--class", "of_class", metavar="CLASS", help="Of several classes, the one whose coefficients are meant.")
+@table_output("the tests")
 @beside
 @reading
 @json_option

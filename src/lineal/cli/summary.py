@@ -48,7 +48,7 @@ def run(
         apart(output, "-o", model, *(() if data is None else data.files))
     fitted = load(model)
     if terms is not None:
-        return _terms(fitted, model, terms, data, as_json=as_json)
+        return _terms(fitted, model, terms, data, output, as_json=as_json)
     if data is None:
         if errors != "classical" or cluster is not None:
             option = f"--cluster {cluster}" if cluster is not None else f"--errors {errors}"
@@ -95,13 +95,15 @@ def unread(reading: Mapping[str, Any]) -> None:
         )
 
 
-def _terms(fitted: Model, model: Path, kind: str, data: DataFile | None, *, as_json: bool) -> int:
+def _terms(fitted: Model, model: Path, kind: str, data: DataFile | None, output: Path | None, *, as_json: bool) -> int:
     """Test every term and print."""
-    idle = [f"--{name}" for name in ("errors", "cluster", "level", "against", "ratios", "output") if typed(name)]
+    idle = [f"--{name}" for name in ("errors", "cluster", "level", "against", "ratios") if typed(name)]
     idle += [] if data is None else [str(data)]
     if idle:
         raise InputError(f"--terms tests from what {model} holds; leave {idle[0]} out.")
     tests = term_tests(fitted, kind)
+    if output is not None:
+        write_table(output, tests.columns(), "tests")
     if as_json:
         click.echo(text({"model": str(model), "kind": kind, **tests.to_dict()}))
     else:

@@ -9,6 +9,7 @@ import click
 
 from lineal.api.model_file import load
 from lineal.cli.opening import DataFile
+from lineal.cli.output import apart, table_file, write_table
 from lineal.cli.page import Screen
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
@@ -25,16 +26,22 @@ def run(
     larger: Path | None,
     data: DataFile | None,
     hypothesis: str | None,
-    output: str | None,
+    of_class: str | None,
+    output: Path | None,
     as_json: bool,
     **reading: Any,
 ) -> int:
     """Test and print."""
     if data is None:
         unread(reading)
-    tests = _nested(model, larger, data) if hypothesis is None else _hypothesis(model, larger, hypothesis, output)
-    if hypothesis is None and output is not None:
+    if output is not None:
+        table_file(output, "-o")
+        apart(output, "-o", model, larger, *(() if data is None else data.files))
+    tests = _nested(model, larger, data) if hypothesis is None else _hypothesis(model, larger, hypothesis, of_class)
+    if hypothesis is None and of_class is not None:
         raise InputError("--class is for --hypothesis; leave it out.")
+    if output is not None:
+        write_table(output, tests.columns(), "tests")
     if as_json:
         named = {"model": str(model), "larger": None if larger is None else str(larger)}
         click.echo(text({**named, "data": None if data is None else str(data), **tests.to_dict()}))
@@ -59,8 +66,8 @@ def _nested(model: Path, larger: Path | None, data: DataFile | None) -> Tests:
         return nested_tests(small, large, data.open())
 
 
-def _hypothesis(model: Path, larger: Path | None, hypothesis: str, output: str | None) -> Tests:
+def _hypothesis(model: Path, larger: Path | None, hypothesis: str, of_class: str | None) -> Tests:
     """Test hypotheses about one model."""
     if larger is not None:
         raise InputError(f"--hypothesis is about one model, and {larger} is a second; leave one of them out.")
-    return hypothesis_test(load(model), hypothesis, output=output)
+    return hypothesis_test(load(model), hypothesis, output=of_class)

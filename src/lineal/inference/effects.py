@@ -7,7 +7,7 @@ the slope of ``m`` in b and V the covariance of b: ``J = mean_i (d mean / d eta)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import product
 from typing import Any, Final
 
@@ -54,6 +54,11 @@ class Effects(Tabled):
         """Return plain JSON data; a number that is not finite becomes None."""
         rows = [plain(asdict(row)) for row in self.rows]
         return {"title": self.title, "rows": rows, "level": self.level, "notes": list(self.notes)}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the rows as columns of a table."""
+        rows = self.to_dict()["rows"]
+        return {one.name: [row[one.name] for row in rows] for one in fields(Row)}
 
     def grids(self) -> list[Grid]:
         """Return the table."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from lineal.ground.records import dataclass
@@ -37,6 +37,11 @@ class Tests(Tabled):
         """Return plain JSON data; a number that is not finite becomes None."""
         tests = [plain(asdict(test)) for test in self.tests]
         return {"title": self.title, "tests": tests, "notes": list(self.notes)}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return what is known of the tests as columns of a table."""
+        tests = self.to_dict()["tests"]
+        return {one.name: [test[one.name] for test in tests] for one in fields(HypothesisTest)}
 
     def __getitem__(self, name: str) -> HypothesisTest:
         """Return the test of this name."""
