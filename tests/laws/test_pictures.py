@@ -78,6 +78,7 @@ def test_the_table_says_what_is_seen(name):
     assert len(as_csv(drawn).splitlines()) == 1 + len(frame)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_both_painters_draw_the_same_marks(name):
     """Each primitive is one trace, or annotation, of plotly with its coordinates, and one artist of matplotlib."""
@@ -145,6 +146,7 @@ def _artists(drawn):
     return sorted(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_same_picture_has_the_same_bytes(name):
     again = cases()[name]()
@@ -214,7 +216,7 @@ def test_json_of_something_else_is_refused_in_a_sentence(text):
         Figure.from_json(text)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ["fit", "loss"])
 def test_a_notebook_shows_it(name):
     bundle = figure(name)._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "image/svg+xml"}
