@@ -163,14 +163,12 @@ _HOMES = {
     "plot": "lineal.plots.drawing",
 }
 """Where each public name lives; resolved on first use, so that `import lineal` loads nothing."""
-_ROOMS = ("inference", "plots")
-"""Rooms that are public namespaces: ``lineal.plots.fit``."""
 
 __all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604  (names resolved lazily below)
 
 
-_MODULES = ("kernels", "losses", "penalties", "solvers")
-"""Rooms whose objects are given to estimators: ``lineal.solvers.NewtonCG()``."""
+_MODULES = ("inference", "kernels", "losses", "penalties", "plots", "solvers")
+"""Rooms that are public namespaces: ``lineal.solvers.NewtonCG()``, ``lineal.plots.fit(model, data)``."""
 
 if not TYPE_CHECKING:  # or every misspelt name would be fine for a type checker
 

@@ -103,6 +103,16 @@ assert set(count()) == set(before)
     loaded(code)
 
 
+@pytest.mark.parametrize("room", ["inference", "kernels", "losses", "penalties", "plots", "solvers"])
+def test_a_room_that_is_a_namespace_needs_no_import_of_its_own(room):
+    assert f"lineal.{room}" in loaded(f"import lineal\nassert '{room}' in dir(lineal)\nlineal.{room}.__name__")
+
+
+def test_pictures_load_no_plotting_library_before_they_are_painted():
+    code = "import lineal\nlineal.plots.loss(names=['hinge']).to_json()"
+    assert not loaded(code) & {"matplotlib", "plotly", "pandas", "sklearn"}
+
+
 def test_every_public_name_resolves():
     import lineal
 
