@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
 import lineal
 from lineal.errors import InputError
@@ -147,3 +147,18 @@ def test_what_they_refuse(ask, said):
         ask(model, data)
     with pytest.raises(InputError, match="penalty"):
         ask(lineal.fit(data, formula="y ~ x + sex", model="ridge", penalty=0.1), data)
+
+
+def test_arrays_are_checked_and_may_be_sparse_or_read_only():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3)).astype(np.float32)
+    X.setflags(write=False)
+    y = X[:, 0] + rng.normal(size=30)
+    model = lineal.fit(X, y, model="linear", penalty="none")
+    found = lineal.marginal_effects(model, X)
+    np.testing.assert_allclose(column(found, "estimate"), model.coef[1:, 0], rtol=1e-9)  # slopes of least squares
+    np.testing.assert_allclose(column(found, "error"), [row.error for row in model.summary().rows[1:]], rtol=1e-9)
+    again = lineal.marginal_effects(model, sparse.csr_array(X))
+    np.testing.assert_array_equal(column(again, "estimate"), column(found, "estimate"))
+    with pytest.raises(InputError, match="30 x 2, and the model was fitted on 3 columns"):
+        lineal.marginal_effects(model, X[:, :2])

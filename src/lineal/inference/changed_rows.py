@@ -155,7 +155,11 @@ class ArrayRows:
         self._intercept = model.has_intercept
         self._names = list(model.columns[int(model.has_intercept) :])
         if self._matrix.ndim != 2 or self._matrix.shape[1] != len(self._names):
-            raise InputError(f"the data has not the {len(self._names)} columns the model was fitted on.")
+            shape = " x ".join(map(str, self._matrix.shape))
+            raise InputError(
+                f"the data is {shape}, and the model was fitted on {len(self._names)} columns; give rows of the same columns "
+                "in the same order."
+            )
         self._offset = None if offset is None else np.asarray(real(offset, "offset"), np.float64).reshape(-1, 1)
         if self._offset is not None and len(self._offset) != len(self._matrix):
             raise InputError(f"offset has {len(self._offset)} entries, the data has {len(self._matrix)} rows.")
