@@ -7,6 +7,7 @@ import datetime as dt
 import numpy as np
 import pytest
 
+import lineal
 from lineal.errors import InputError
 from lineal.features.encoded import Encoded
 from lineal.features.learning import learn
@@ -162,3 +163,22 @@ def test_an_unknown_class_is_named():
         match=r"row 2 of the table holds 'c' in column 't', which needs one of the model's classes \['a', 'b'\]",
     ):
         list(Encoded(as_table({"t": ["a", "c"], "x": [1.0, 2.0]}), found).blocks())
+
+
+@pytest.mark.parametrize(
+    ("draw", "model", "said"),
+    [
+        (lambda rng: rng.poisson(6, 400), "auto", True),
+        (lambda rng: rng.poisson(6, 400), "linear", False),
+        (lambda rng: rng.poisson(6, 400), "poisson", False),
+        (lambda rng: rng.poisson(6, 400) + 0.5, "auto", False),
+        (lambda rng: rng.poisson(6, 400) - 3, "auto", False),
+        (lambda rng: rng.integers(0, 1000, 400), "auto", False),
+        (lambda rng: rng.integers(0, 3, 400), "auto", False),  # classes
+    ],
+)
+def test_counts_are_named_where_nobody_said_what_they_are(draw, model, said):
+    rng = np.random.default_rng(0)
+    table = {"x": rng.normal(size=400), "y": draw(rng)}
+    notes = lineal.fit(table, "y", model=model, penalty=0.1).report["data"]["notes"]
+    assert any("if they are counts, --model poisson" in note for note in notes) == said

@@ -221,6 +221,8 @@ def _decide(
     _check_columns(encoder, decisions, table, formula)
     report = _report(gathered, target, counts, decisions, drop, formula)
     report["sentences"].insert(0, sentence)
+    if model == "auto":
+        report["suspicions"] += target_type.like_counts(gathered.targets, target)
     report["texts"] = list(dict.fromkeys(decision.sentence for decision in text.values()))
     return Learned(encoder, target, report, weight, offset, (*gathered.targets, *gathered.features), tuple(decisions))
 

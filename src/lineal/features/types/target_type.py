@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
@@ -22,6 +22,8 @@ from lineal.tables.dialect import number
 from lineal.tables.svmlight import LABEL, SparseRows
 from lineal.tables.tabular import RowNumbers, Table
 
+COUNT_MAX_MEAN = 20.0
+"""Whole numbers of a smaller mean may be counts; of larger ones it makes little difference, and they may be prices."""
 Model = Literal["auto", "number", "classes", "labels"]
 Label = str | int | float | bool
 Decided = tuple[Target, list[int] | None, str]
@@ -278,6 +280,18 @@ def alike(target: Target) -> list[str]:
         for group in groups.values()
         if len(group) > 1
     ]
+
+
+def like_counts(surveys: Sequence[Column], target: Target) -> list[str]:
+    """Return a sentence about a number that looks like a count: whole, from 0 or 1 on, and small on average."""
+    if target.kind != "number" or len(surveys) != 1:
+        return []
+    values = surveys[0].values
+    if not (values.whole and 0 <= values.low <= 1 and values.count and values.mean < COUNT_MAX_MEAN):
+        return []
+    span = f"whole numbers from {values.low:.0f} to {values.high:,.0f}, {values.mean:.3g} on average"
+    poisson = "if they are counts, --model poisson (model='poisson') fits their logarithm"
+    return [f"The target {target.name!r} holds {span}; {poisson}."]
 
 
 def _are_labels(survey: Column, numeric: bool) -> bool:
