@@ -299,3 +299,10 @@ def test_columns_are_counted():
     place = [k for k, name in enumerate(figure.data["column"]) if name == "k"]
     assert {figure.data["from or level"][k]: figure.data["rows"][k] for k in place} == rows
     assert sum(figure.data["rows"][k] for k, name in enumerate(figure.data["column"]) if name == "gaps") == 200
+
+
+def test_counts_that_are_no_whole_numbers_have_no_quantile_residuals():
+    rows = {"x": [0.0, 1.0, 2.0, 3.0, 4.0], "n": [0.5, 1.2, 0.7, 2.5, 4.1]}
+    fitted = lineal.fit(rows, "n", model="poisson", penalty="none")
+    with pytest.raises(InputError, match="no row of n has a quantile residual"):
+        lineal.plots.residuals(fitted, rows)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from lineal.errors import InputError
 from lineal.ground.arrays import Array, Index
 from lineal.plots.catalogue import Kind
 from lineal.plots.diagnosed import Diagnosed, diagnosed, refused
@@ -38,6 +39,11 @@ def residuals(model: Any, data: Any) -> Figure:
     KIND.require(fitted)
     rows = diagnosed(fitted, data)
     values, score = rows.residual, rows.known["score"]
+    if not np.isfinite(values).any():
+        raise InputError(
+            f"no row of {fitted.target.name} has a quantile residual: counts have one where they are whole numbers; the picture "
+            "influence shows deviance residuals."
+        )
     x = rows.known["mean"] if rows.normal else score
     across = "prediction" if rows.normal else "score"
     what = "standardized residual" if rows.normal else "quantile residual"
