@@ -47,6 +47,8 @@ if TYPE_CHECKING:  # what type checkers and editors see of the names below
     from lineal.estimators import LogisticRegression as LogisticRegression
     from lineal.estimators import LogisticRegressionCV as LogisticRegressionCV
     from lineal.estimators import MultinomialNB as MultinomialNB
+    from lineal.estimators import MultiTaskLasso as MultiTaskLasso
+    from lineal.estimators import MultiTaskLassoCV as MultiTaskLassoCV
     from lineal.estimators import NearestNeighbors as NearestNeighbors
     from lineal.estimators import Nystroem as Nystroem
     from lineal.estimators import Perceptron as Perceptron
@@ -151,6 +153,8 @@ _HOMES = {
     "ComplementNB": "lineal.estimators",
     "GaussianNB": "lineal.estimators",
     "LinearDiscriminantAnalysis": "lineal.estimators",
+    "MultiTaskLasso": "lineal.estimators",
+    "MultiTaskLassoCV": "lineal.estimators",
     "MultinomialNB": "lineal.estimators",
     "QuadraticDiscriminantAnalysis": "lineal.estimators",
     "KNeighborsClassifier": "lineal.estimators",

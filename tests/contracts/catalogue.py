@@ -29,6 +29,7 @@ SCORES = ("predict", "decision_function", "predict_proba", "predict_log_proba", 
 FAST = {
     "LassoCV": {"alphas": 4, "cv": 3},
     "ElasticNetCV": {"alphas": 4, "cv": 3},
+    "MultiTaskLassoCV": {"alphas": 4, "cv": 3},
     "LogisticRegressionCV": {"Cs": 3, "cv": 3},
 }
 """Parameters of estimators whose folds are many small fits: few strengths are tried."""
@@ -68,14 +69,23 @@ def fitted(name: str) -> Any:
     made = estimators()[name]()
     if name == "TextFeatures":
         return made.fit(texts)
-    return made.fit(np.abs(odd.X).round() if made.__sklearn_tags__().input_tags.positive_only else odd.X, odd.Y)
+    tags = made.__sklearn_tags__()
+    return made.fit(np.abs(odd.X).round() if tags.input_tags.positive_only else odd.X, _suited(made, odd.Y))
+
+
+def _suited(estimator: Any, y: Any) -> Any:
+    """Return the plain target in the shape an estimator wants: twice for those of several targets."""
+    single = (
+        y is not odd.Y or not hasattr(estimator, "predict") or estimator.__sklearn_tags__().target_tags.single_output
+    )
+    return y if single else np.column_stack([y, y])
 
 
 def doors() -> dict[str, Call]:
     """Return everything that takes rows, as functions of X, y and options."""
     found: dict[str, Call] = {}
     for name, kind in estimators().items():
-        found[f"{name}.fit"] = lambda X, y, kind=kind, **options: kind().fit(X, y, **options)
+        found[f"{name}.fit"] = lambda X, y, kind=kind, **options: kind().fit(X, _suited(kind(), y), **options)
         for method in SCORES:
             if hasattr(fitted(name), method):
                 found[f"{name}.{method}"] = functools.partial(_scored, name, method)
@@ -95,6 +105,7 @@ def _scored(name: str, method: str, X: Any, y: Any, **options: Any) -> Any:
     if method == "partial_fit":
         fresh = type(known)()
         return fresh.partial_fit(X, y, **({"classes": [0, 1]} if hasattr(known, "classes_") else {}), **options)
+    y = _suited(known, y)
     return getattr(known, method)(X, y, **options) if method == "score" else getattr(known, method)(X)
 
 

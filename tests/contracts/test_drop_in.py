@@ -27,6 +27,7 @@ X = RNG.normal(size=(60, 4))
 SCORE = X @ [1.0, -1.0, 0.5, 0.0] + RNG.normal(size=60)
 TARGETS = {
     "number": SCORE,
+    "numbers": np.column_stack([SCORE, X[:, 0]]),
     "counts": np.round(np.exp(SCORE / 2)),
     "binary": SCORE > 0,
     "classes": np.digitize(SCORE, [-1, 1]),
@@ -47,6 +48,8 @@ def kinds(cls):
     """Return the targets that an estimator takes."""
     if issubclass(cls, sklearn.base.ClassifierMixin):
         return ("binary", "classes")
+    if cls.__name__.startswith("MultiTask"):
+        return ("numbers",)
     return ("counts",) if cls.__name__ == "PoissonRegressor" else ("number",)
 
 

@@ -58,6 +58,8 @@ EXAMPLES = {
         "Perceptron",
         "SGDClassifier",
         "SGDRegressor",
+        "MultiTaskLasso",
+        "MultiTaskLassoCV",
         "TableClassifier",
         "TableRegressor",
         *catalogue.KERNEL_MACHINES,

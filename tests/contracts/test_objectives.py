@@ -16,6 +16,7 @@ N = 60
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(N, 3)) * [1.0, 0.5, 2.0] + [0.0, 1.0, -1.0]
 SCORE = X @ [1.0, -0.5, 0.3] + RNG.normal(size=N)
+BOTH = np.column_stack([SCORE, SCORE**2])
 TWO, THREE = (SCORE > 0.3).astype(int), np.digitize(SCORE, [-0.8, 0.8])
 COUNTS = RNG.poisson(np.exp(0.3 * SCORE))
 WEIGHT = RNG.choice([0.5, 1.0, 2.0], size=N)
@@ -32,6 +33,10 @@ def square(model):
 
 def absolute(model):
     return float(np.sum(np.abs(model.coef_)))
+
+
+def norms(model):
+    return float(np.sum(np.linalg.norm(model.coef_, axis=0)))
 
 
 def residual(model):
@@ -103,6 +108,14 @@ CASES = {
     ),
     "Lasso": (estimators.Lasso(0.1), SCORE, lambda m: mean(residual(m) ** 2) / 2 + 0.1 * absolute(m)),
     "LassoCV": (estimators.LassoCV(), SCORE, lambda m: mean(residual(m) ** 2) / 2 + m.alpha_ * absolute(m)),
+    "MultiTaskLasso": (
+        estimators.MultiTaskLasso(0.1), BOTH,
+        lambda m: mean(np.sum((BOTH - scores(m)) ** 2, axis=1)) / 2 + 0.1 * norms(m),
+    ),
+    "MultiTaskLassoCV": (
+        estimators.MultiTaskLassoCV(alphas=4, cv=3), BOTH,
+        lambda m: mean(np.sum((BOTH - scores(m)) ** 2, axis=1)) / 2 + m.alpha_ * norms(m),
+    ),
     "ElasticNet": (
         estimators.ElasticNet(0.1, l1_ratio=0.4), SCORE,
         lambda m: mean(residual(m) ** 2) / 2 + 0.1 * (0.4 * absolute(m) + 0.3 * square(m)),

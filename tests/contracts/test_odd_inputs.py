@@ -32,7 +32,7 @@ pytestmark = [
 ]
 DOORS = catalogue.doors()
 FITS = [name for name in DOORS if name.endswith(".fit") and name != "TextFeatures.fit"]
-LENGTHY = ("LassoCV.fit", "ElasticNetCV.fit", "LogisticRegressionCV.fit", "path")
+LENGTHY = ("LassoCV.fit", "MultiTaskLassoCV.fit", "ElasticNetCV.fit", "LogisticRegressionCV.fit", "path")
 """A hundred strengths in five folds: of columns that are constant but for rounding, each takes long to prove."""
 
 

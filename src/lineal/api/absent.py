@@ -13,7 +13,7 @@ _ROBUST = "lineal.HuberRegressor or lineal.QuantileRegressor(alpha=0) resist out
 _ONE_CLASS = "it has no target; lineal's models have one. Take scikit-learn's"
 _RADIUS = "lineal.KNeighborsClassifier and lineal.KNeighborsRegressor take a number of neighbors"
 _GAMMA = "lineal.PoissonRegressor has the same mean e^eta and a proof; lineal.LinearRegression on log y another noise"
-_TASKS = "lineal.Lasso and lineal.ElasticNet take several targets; each then has zeros of its own"
+_TASKS = "lineal.MultiTaskLasso has the norm over targets, lineal.ElasticNet the square; each of them is proven"
 _PASSIVE = "lineal.Perceptron is its limit, with a verdict on separability; lineal.SGDClassifier learns streams"
 _PATH = "lineal.path walks it, every point with a verdict; lineal.LassoCV and lineal.ElasticNetCV choose a point"
 _NU = "with C in place of nu, lineal.SVC and lineal.SVR have the same solutions"
@@ -29,8 +29,6 @@ ABSENT: Final[Mapping[str, str]] = {
     "LassoLarsIC": _LARS,
     "MultiTaskElasticNet": _TASKS,
     "MultiTaskElasticNetCV": _TASKS,
-    "MultiTaskLasso": _TASKS,
-    "MultiTaskLassoCV": _TASKS,
     "NuSVC": _NU,
     "NuSVR": _NU,
     "OneClassSVM": _ONE_CLASS,

@@ -27,6 +27,7 @@ from lineal.estimators.linear import LinearRegression, Ridge
 from lineal.estimators.linear_discriminant import LinearDiscriminantAnalysis
 from lineal.estimators.logistic import LogisticRegression
 from lineal.estimators.logistic_cv import LogisticRegressionCV
+from lineal.estimators.multi_task import MultiTaskLasso, MultiTaskLassoCV
 from lineal.estimators.nearest import NearestNeighbors
 from lineal.estimators.neighbor_votes import KNeighborsClassifier, KNeighborsRegressor
 from lineal.estimators.perceptron import Perceptron
@@ -65,6 +66,8 @@ __all__ = [
     "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MultiTaskLasso",
+    "MultiTaskLassoCV",
     "MultinomialNB",
     "NearestNeighbors",
     "Nystroem",

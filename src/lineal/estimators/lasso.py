@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
+import numpy as np
 import scipy.sparse
 
 from lineal.estimators.bases import MultiOutputMixin
@@ -41,6 +42,8 @@ class ElasticNet(MultiOutputMixin, Regressor):
     ('optimal', 1.7907)
     """
 
+    _keeps_column: ClassVar[bool] = False
+
     alpha: float = 1.0
     _: KW_ONLY
     l1_ratio: float = 0.5
@@ -55,11 +58,14 @@ class ElasticNet(MultiOutputMixin, Regressor):
     selection: str = "cyclic"
     time_limit: float | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True, *, offset: Any = None
+    ) -> Self:  # fmt: skip
         """Fit to rows X and targets y, of shape (n,) or (n, targets).
 
-        ``offset`` is added to every score without a coefficient.
+        ``check_input`` has no effect: what is fitted is checked. ``offset`` is added to every score without a coefficient.
         """
+        flag("check_input", check_input)
         hints(precompute=self.precompute, copy_X=self.copy_X, random_state=self.random_state, selection=self.selection)
         alpha, ratio = number("alpha", self.alpha), number("l1_ratio", self.l1_ratio, most=1.0)
         self._regress(
@@ -74,13 +80,14 @@ class ElasticNet(MultiOutputMixin, Regressor):
             warm_start=flag("warm_start", self.warm_start),
         )
         self.n_iter_ = self._steps if self.coef_.ndim == 1 else [self._steps] * len(self.coef_)
-        self.dual_gap_ = self.verdict_.gap
+        # several targets are proven together: the gap of all bounds that of each
+        self.dual_gap_ = self.verdict_.gap if self.coef_.ndim == 1 else np.full(len(self.coef_), self.verdict_.gap)
         return self
 
     @property
     def sparse_coef_(self) -> Any:
         """The coefficients as a sparse matrix of one row a target."""
-        return scipy.sparse.csr_matrix(self.coef_.reshape(-1, self.n_features_in_))
+        return scipy.sparse.csr_matrix(np.reshape(self.coef_, (-1, self.n_features_in_)))
 
 
 class Lasso(ElasticNet):

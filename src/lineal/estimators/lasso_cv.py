@@ -18,6 +18,7 @@ from lineal.fitting import fitting
 from lineal.ground.arrays import Array, Index
 from lineal.ground.deadline import on_trial
 from lineal.losses import Squared
+from lineal.losses.loss import Loss
 from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.paths.folds import Trials, pick_of, trials
 from lineal.paths.strengths import critical_strength
@@ -89,13 +90,13 @@ class ElasticNetCV(Routed, Regressor):
         families = [
             penalty_maker(_given(1.0), ratio, positive=bool(self.positive))(0.0, penalty_factors) for ratio in ratios
         ]
-        grids = [self._grid(source, family) for family in families]
+        grids = [alphas_of(self.alphas, self.eps, source, Squared(1), family) for family in families]
         strengths = [_given(alphas.tolist()) for alphas in grids]
         tried = trials(
             source, Squared(1), list(zip(families, strengths, strict=True)), seen,
             tol=tol, max_iter=most, deadline=on_trial(deadline), keep=True,
         )  # fmt: skip
-        errors = [_errors(source, outcomes, held) for outcomes in tried]
+        errors = [errors_of_folds(source, outcomes, held) for outcomes in tried]
         best, place = pick_of(errors, rule)
         self.alpha_, self.l1_ratio_ = float(grids[best][place]), ratios[best]
         self._report(grids, errors, [outcomes.verdicts for outcomes in tried])
@@ -122,18 +123,8 @@ class ElasticNetCV(Routed, Regressor):
             raise InputError("l1_ratio is 0, for which no alpha makes all coefficients zero; give alphas as a list.")
         return ratios
 
-    def _grid(self, source: Memory, family: Penalty) -> Array:
-        """Return the alphas to try, strongest first."""
-        if not _whole(self.alphas):
-            return np.array(sorted(numerals("alphas", self.alphas), reverse=True))
-        problem = Problem.of(source, Squared(1), family)
-        largest = max(critical_strength(problem), float(np.finfo(np.float64).resolution))
-        return np.geomspace(largest, largest * number("eps", self.eps, above=0.0, most=1.0), int(self.alphas))
-
     def _refuse(self) -> None:
         """Refuse what we do not honour."""
-        if _whole(self.alphas) and int(self.alphas) < 1:
-            raise InputError(f"alphas is {self.alphas}; give how many to try, at least 1, or a list of them.")
         flag("positive", self.positive)
         count("max_iter", self.max_iter)
         hints(
@@ -202,13 +193,29 @@ def _whole(alphas: object) -> bool:
     return isinstance(alphas, int | np.integer) and not isinstance(alphas, bool)
 
 
-def _errors(source: Memory, outcomes: Trials, held: list[Index]) -> Array:
-    """Return the mean squared error of every point on every fold's held rows, ``(points, folds)``, weights respected."""
+def alphas_of(alphas: Any, eps: Any, source: Memory, loss: Loss, family: Penalty) -> Array:
+    """Return the alphas to try, strongest first: those given, or as many as are asked for, from the critical one down."""
+    if not _whole(alphas):
+        return np.array(sorted(numerals("alphas", alphas), reverse=True))
+    if int(alphas) < 1:
+        raise InputError(f"alphas is {alphas}; give how many to try, at least 1, or a list of them.")
+    largest = max(critical_strength(Problem.of(source, loss, family)), float(np.finfo(np.float64).resolution))
+    return np.geomspace(largest, largest * number("eps", eps, above=0.0, most=1.0), int(alphas))
+
+
+def errors_of_folds(source: Memory, outcomes: Trials, held: list[Index]) -> Array:
+    """Return the mean squared error, over rows by weight and targets, of every point on the rows a fold holds out.
+
+    The shape is ``(points, folds)``.
+    """
     block = source.block
     errors = np.full((outcomes.coef.shape[1], len(held)), np.nan)
     for k, rows in enumerate(held if outcomes.reached else ()):
-        coef = np.ascontiguousarray(outcomes.coef[k, : outcomes.reached, :, 0].T)
-        eta = scores(block.design, coef, outcomes.centers[k])[rows]
         weight = None if block.weight is None else block.weight[rows]
-        errors[: outcomes.reached, k] = np.average((eta - block.y[rows]) ** 2, axis=0, weights=weight)
+        targets = []
+        for c in range(block.y.shape[1]):
+            coef = np.ascontiguousarray(outcomes.coef[k, : outcomes.reached, :, c].T)
+            missed = scores(block.design, coef, outcomes.centers[k])[rows] - block.y[rows, c : c + 1]
+            targets.append(np.average(missed**2, axis=0, weights=weight))
+        errors[: outcomes.reached, k] = np.mean(targets, axis=0)
     return errors

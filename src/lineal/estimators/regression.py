@@ -29,7 +29,7 @@ class Regressor(RegressorMixin, Fitted):
     """A regressor: squared loss of one target or several, or another loss of one."""
 
     _keeps_column: ClassVar[bool] = True
-    """Whether one target in a column, (n, 1), gives predictions in a column; in scikit-learn it does but for Ridge."""
+    """Whether one target in a column, (n, 1), gives predictions in a column; in scikit-learn it does but for Ridge and Lasso."""
 
     def _regress(
         self,
