@@ -290,3 +290,15 @@ def test_choices_of_a_strength_keep_a_center(door: str, far: float) -> None:
     near = getattr(lineal, door)(**case.params).fit(x - np.array([far, 0.0]), y)
     there = getattr(lineal, door)(**case.params).fit(x, y)
     np.testing.assert_allclose(there.predict(x), near.predict(x - np.array([far, 0.0])), rtol=1e-5)
+
+
+@pytest.mark.parametrize("rare", [1e-14, 1e-16, 1e-18])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_nothing_to_gain_by_an_l1_penalty_is_measured_by_the_null_loss(rare: float, classes: int) -> None:
+    """Of a null loss of 1e-15 a gap of half a percent counted as zero: rounding of scores was taken for loss in full."""
+    draw = np.random.default_rng([classes, 3])
+    x, y = draw.normal(size=(24, 2)) * [1.0, 50.0], np.arange(24) % classes
+    weight = np.where(y == 0, 1.0, rare)
+    offset = 100.0 * draw.uniform(-1.0, 1.0, size=24 if classes == 2 else (24, classes))
+    case = Case("LogisticRegression", {"C": 1e-3, "l1_ratio": 0.5}, x, y, weight, offset)
+    assert refuted(of_claims(case, doors.ask(case)[0])) == [], case.code

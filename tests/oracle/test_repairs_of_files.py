@@ -247,3 +247,12 @@ def test_coefficients_at_infinity_are_called_by_their_class(labels: list[Any], t
     (tmp_path / "t.csv").write_text("x0,y\n" + "".join(f"{row[0]},{label}\n" for row, label in zip(x, y, strict=True)))
     model.model_.save(tmp_path / "m.lineal")
     assert checked.refusal(tmp_path / "m.lineal", tmp_path / "t.csv") is None
+
+
+def test_a_gap_of_no_loss_at_all_is_not_held_against_its_last_digit() -> None:
+    """F is zero but for rounding: the checker widened its proof by 1e-12 of it, and had no slack but that of F."""
+    x = np.array([[1.0, 5.0, 3.0, -1.0], [1.0, 4.0, 3.0, -2.0], [1.0, -2.0, 3.0, -3.0], [-2.0, 2.0, 3.0, 4.0]])
+    weight = [1.0, 2.710953060095179, 0.0, 0.5860462198288747]
+    given = {"model": "squared-hinge", "penalty": "elastic:0.000159,0.4"}
+    y = ["class 1", "class 1", "class 0", "class 1"]
+    assert_honest(named(x, y, w=weight, o=[-100.0] * 4), given)

@@ -382,8 +382,10 @@ def _dust(problem: Problem) -> float:
         return (16 * EPS + 2.0 * size) * baseline.value + unit(
             min(1.0, 2.0 * baseline.value) * size * size, baseline.value
         )
-    # a dual point may have been moved into its domain
-    return 4.0 * size + (256 * EPS + 4.0 * MIDDLE_SHARES[1]) * abs(baseline.value)
+    # a dual point may have been moved into its domain; slopes of losses of probabilities are no larger than twice their value
+    chances = problem.loss.unbounded and math.isfinite(problem.loss.curvature_bound)
+    steep = min(1.0, 2.0 * baseline.value) if chances else 1.0
+    return 4.0 * size * steep + (256 * EPS + 4.0 * MIDDLE_SHARES[1]) * abs(baseline.value)
 
 
 def _unit(problem: Problem, coef: Array, baseline: float) -> float:

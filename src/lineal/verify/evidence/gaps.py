@@ -69,7 +69,7 @@ def check_gap(report: Report, claims: Claims, point: Point, columns: Index, stat
     except NotProvenError as error:
         proven, detail = Gap(math.inf, math.inf), str(error)
     report.check("a gap can be proven, so a finite optimum exists", math.isfinite(proven.gap), detail)
-    own += min(proven.rounding, PROOF_ROUNDING_SHARE * size)
+    own += min(proven.rounding, PROOF_ROUNDING_SHARE * size) + 2.0 * GAP_SLACK_SHARE * proven.gap  # F may be zero
     report.check(
         "the stated gap is not below the proven one", proven.gap <= stated.gap + own, f"{detail}, slack {own:.1e}"
     )

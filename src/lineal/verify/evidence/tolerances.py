@@ -71,7 +71,8 @@ def dust(point: Point, baseline: float) -> float:
     size = p.extent.offset + float(held) + (p.extent.y if p.loss.residual else 800.0)
     score_error = (len(point.coef) + 4) * EPS * size
     if p.loss.flat or not p.penalty.smooth:
-        return 4.0 * score_error * p.outputs + (256 * EPS + 4e-11) * abs(baseline)
+        steep = min(1.0, 2.0 * baseline) if p.loss.entropy else 1.0
+        return 4.0 * score_error * p.outputs * steep + (256 * EPS + 4e-11) * abs(baseline)
     least = 16.0 * EPS * abs(baseline) + 8.0 * (1024 * EPS) ** 2 * abs(baseline)
     if not p.loss.entropy:
         return least + (32.0 * score_error) ** 2 * p.outputs
