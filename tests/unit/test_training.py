@@ -278,6 +278,7 @@ def test_an_interrupt_is_raised_or_becomes_a_verdict(penalty: Any) -> None:
         ({"test_size": -0.1}, "below 1"),
         ({"test_size": 0.2, "test": {"v0": [1.0]}}, "exclude each other"),
         ({"solver": "simplex"}, "unknown solver"),
+        ({"solver": "l-bfgs"}, "Did you mean 'quasi-newton'?"),
         ({"seed": -1}, "whole number"),
         ({"seed": 0.5}, "whole number"),
         ({"tol": 0.0}, "above 0"),

@@ -17,7 +17,7 @@ from lineal.errors import InputError, near
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.perceptron.perceptron import TIES, VARIANTS
-from lineal.solvers import BY_NAME
+from lineal.solvers import BY_NAME, unknown
 from lineal.solvers.solver import Solver
 
 Limits = Mapping[str, tuple[float | None, float | None]] | Iterable[str]
@@ -261,7 +261,7 @@ def read_solver(text: str | Solver) -> str | Solver:
         return text
     name, colon, rest = text.partition(":")
     if name not in BY_NAME:
-        raise InputError(f"unknown solver {name!r}; choose one of auto, {', '.join(BY_NAME)}.{near(name, BY_NAME)}")
+        raise InputError(unknown(name))
     make: Any = BY_NAME[name]
     kind = getattr(make, "func", make)
     types = {item.name: str(item.type) for item in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else {}

@@ -42,6 +42,11 @@ ALL: Final[tuple[type[Solver], ...]] = (
 )
 """Every solver."""
 
+ELSEWHERE: Final = {
+    "lbfgs": "quasi-newton", "bfgs": "quasi-newton", "cg": "conjugate-gradient", "gd": "gradient-descent",
+    "irls": "newton", "newtoncholesky": "newton", "sag": "saga", "minibatch": "mini-batch", "liblinear": "coordinate",
+}  # fmt: skip
+"""What solvers are called elsewhere, without hyphens."""
 BY_NAME: Final[Mapping[str, Callable[..., Solver]]] = {
     name: partial(kind, **options) for kind in ALL for name, options in kind.spellings().items()
 }
@@ -135,6 +140,16 @@ def _kinked(problem: Problem) -> Solver:
     return ProxNewton() if prox_newton_fits else ProxGradient()
 
 
+def unknown(name: str) -> str:
+    """Return the sentence about a solver that does not exist; some go by another name elsewhere.
+
+    >>> unknown("lbfgs").rpartition(". ")[2]
+    "Did you mean 'quasi-newton'?"
+    """
+    word = ELSEWHERE.get(name.lower().replace("-", ""), name)
+    return f"unknown solver {name!r}; choose one of auto, {', '.join(BY_NAME)}.{near(word, BY_NAME)}"
+
+
 def named(solver: Solver | str, problem: Problem) -> tuple[Solver, str]:
     """Return the solver that is asked for, and why; refuse one that cannot treat the problem."""
     if isinstance(solver, Solver):
@@ -144,7 +159,7 @@ def named(solver: Solver | str, problem: Problem) -> tuple[Solver, str]:
     elif solver in BY_NAME:
         chosen, reason = BY_NAME[solver](), "asked for"
     else:
-        raise InputError(f"unknown solver {solver!r}; choose one of auto, {', '.join(BY_NAME)}.{near(solver, BY_NAME)}")
+        raise InputError(unknown(solver))
     refusal = chosen.refuses(problem)
     if refusal is not None:
         raise InputError(f"the solver {chosen.name!r} cannot be used here: {refusal}.")
