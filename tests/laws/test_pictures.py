@@ -167,6 +167,12 @@ def test_hostile_names_are_text(name):
     assert not any(re.search(r"<(script|b|i)>|alert\(1\)<", one) for one in inside)
 
 
+def test_every_scale_of_colors_stands_beside_its_panel():
+    page = drawing(figure("code"))
+    bars = [trace.colorbar.x for trace in page.data if trace.type == "heatmap" and trace.showscale]
+    assert len(bars) == len(set(bars)) > 1
+
+
 def test_names_of_any_length_are_shortened():
     from lineal.plots.words import clean
 

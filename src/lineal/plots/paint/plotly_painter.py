@@ -69,7 +69,10 @@ def drawing(figure: Figure, theme: str = "light") -> Any:
     count, colors = len(figure.panels), THEMES[theme]
     across = min(count, max(1, figure.across))
     titles = [said(panel.title) for panel in figure.panels]
-    drawn = make_subplots(rows=math.ceil(count / across), cols=across, subplot_titles=titles)
+    barred = any(mark.kind == "heat" and mark.role != "classes" for panel in figure.panels for mark in panel.marks)
+    gap = (0.36 if barred else 0.2) / across
+    rows = math.ceil(count / across)
+    drawn = make_subplots(rows=rows, cols=across, subplot_titles=titles, horizontal_spacing=gap)
     named: set[str] = set()
     for place, panel in enumerate(figure.panels):
         row, column = divmod(place, across)
@@ -109,6 +112,13 @@ class _Place:
         """The names of the panel's axes."""
         x, y = self.drawn.get_subplot(self.row, self.column)
         return x.plotly_name.replace("axis", ""), y.plotly_name.replace("axis", "")
+
+    @property
+    def beside(self) -> dict[str, float]:
+        """Where the scale of a panel's colors stands: on its right, as high as the panel."""
+        x, y = self.drawn.get_subplot(self.row, self.column)
+        low, high = y.domain
+        return {"x": x.domain[1] + 0.01, "y": (low + high) / 2.0, "len": high - low, "thickness": 14.0}
 
 
 def _panel(figure: Figure, panel: Panel, place: _Place, theme: Theme) -> None:
@@ -199,7 +209,7 @@ def _grid(place: _Place, one: p.Grid) -> None:
             zmax=one.high,
             colorscale=scale,
             showscale=one.bar,
-            colorbar={"title": {"text": said(one.label), "side": "right"}},
+            colorbar={"title": {"text": said(one.label), "side": "right"}, **place.beside},
         )
     )
 
