@@ -306,3 +306,62 @@ def test_counts_that_are_no_whole_numbers_have_no_quantile_residuals():
     fitted = lineal.fit(rows, "n", model="poisson", penalty="none")
     with pytest.raises(InputError, match="no row of n has a quantile residual"):
         lineal.plots.residuals(fitted, rows)
+
+
+def test_a_path_ends_at_the_fit_of_its_least_strength():
+    table = {name: clouds()[name] for name in ("a", "b", "k", "size")}
+    figure = lineal.plots.path(table, target="size")
+    least = int(np.argmin(figure.data["strength"]))
+    fitted = lineal.fit(
+        table,
+        "size",
+        model="linear",
+        penalty=f"l1:{figure.data['strength'][least]!r}",
+        tol=1e-10,
+        test_size=0.2,
+        seed=0,
+    )
+    sd = dict(zip(fitted.columns, fitted.report["sd"], strict=True))
+    for name, b in zip(fitted.columns[1:], fitted.coef[1:, 0], strict=True):
+        assert figure.data[name][least] == pytest.approx(b * sd[name], abs=1e-3)
+    for name in ("a", "b"):
+        assert figure.data[name][int(np.argmax(figure.data["strength"]))] == pytest.approx(0.0, abs=1e-9)
+    held = held_out_share(table, 0.2)
+    rmse = np.sqrt(np.mean((fitted.predict(held) - np.array(held["size"])) ** 2))
+    assert figure.data["rmse"][least] == pytest.approx(rmse, rel=1e-3)
+    with pytest.raises(InputError, match="--target COL"):
+        lineal.plots.path(table)
+
+
+def held_out_share(table, share):
+    from lineal.tables.table import uniform
+
+    rows = np.flatnonzero(uniform(0, np.arange(300)) < share)
+    return {name: [values[row] for row in rows] for name, values in table.items()}
+
+
+def test_words_are_those_of_largest_effect():
+    lines = ["cheap pills now", "see you now", "cheap watches", "dinner at eight"] * 10
+    fitted = lineal.fit({"text": lines, "spam": ["yes", "no"] * 20}, "spam", penalty=0.1, test_size=0, text=["text"])
+    figure = lineal.plots.words(fitted)
+    spread = fitted.report.get("sd", np.ones(len(fitted.columns)))
+    effect = dict(
+        zip((name.removeprefix("text: ") for name in fitted.columns), fitted.coef[:, 0] * spread, strict=True)
+    )
+    for side, word, size in zip(figure.data["speaks"], figure.data["word"], figure.data["effect"], strict=True):
+        assert size == pytest.approx(effect[word] * {"for yes": 1.0, "for no": -1.0}[side])
+    assert figure.data["word"][figure.data["speaks"].index("for yes")] == "cheap"
+    with pytest.raises(InputError, match="reads no column of text"):
+        lineal.plots.words(model("kind"))
+
+
+def test_a_comparison_draws_means_and_their_errors():
+    table = {name: clouds()[name] for name in ("a", "b", "size")}
+    answer = lineal.compare(table, "size", models=["linear", "ridge ridge:1"], folds=4)
+    figure = lineal.plots.compare(answer)
+    assert figure.data["model"] == [*(entry.name for entry in answer.entries), "baseline"]
+    folds = answer.entries[0].validation["rmse"].folds
+    assert figure.data["rmse"][0] == pytest.approx(np.mean(folds))
+    reach = 1.96 * np.std(folds, ddof=1) / 2.0
+    assert figure.data["rmse from"][0] == pytest.approx(np.mean(folds) - reach)
+    assert figure.data["rmse to"][0] == pytest.approx(np.mean(folds) + reach)

@@ -174,7 +174,7 @@ def test_every_scale_of_colors_stands_beside_its_panel():
 
 
 def test_names_of_any_length_are_shortened():
-    from lineal.plots.words import clean
+    from lineal.plots.wording import clean
 
     for name in HOSTILE:
         shown = clean(name)

@@ -22,7 +22,7 @@ from lineal.plots.kinds import every_kind
 from lineal.plots.kinds import kind as kind_of
 from lineal.plots.record import Figure
 from lineal.plots.saving import check
-from lineal.plots.words import clean
+from lineal.plots.wording import clean
 
 PLAIN_OPTIONS: Final = ("kind", "inputs", "output", "width", "height", "theme", "as_json", "settings", *READING)
 ALL: Final = "all"

@@ -14,7 +14,7 @@ from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 from lineal.plots.record import Axis
 from lineal.plots.subject import GRID, Cells, Subject, subject_of
-from lineal.plots.words import clean
+from lineal.plots.wording import clean
 
 VIEWS: Final = ("slice", "score", "pair")
 MAX_DIRECTIONS: Final = 500

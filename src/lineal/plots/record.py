@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.ground.arrays import Array
-from lineal.plots.words import MAX_SENTENCES, clean
+from lineal.plots.wording import MAX_SENTENCES, clean
 
 VERSION: Final = 1
 """Of the JSON of a Figure; one more with every change that an old reader would misread."""

@@ -19,7 +19,7 @@ from lineal.perceptron.halfspace import judge
 from lineal.perceptron.standing import standing
 from lineal.perceptron.step_log import Line, StepLog
 from lineal.plots.record import Word
-from lineal.plots.words import number
+from lineal.plots.wording import number
 from lineal.sources.rowwise import PlainRows
 from lineal.tables.table import as_table
 

@@ -26,7 +26,7 @@ from lineal.inference.rows import fitted_rows
 from lineal.model.model import Model
 from lineal.plots.record import Word
 from lineal.plots.sample import MAX_ROWS, Among, Sample
-from lineal.plots.words import clean, number
+from lineal.plots.wording import clean, number
 from lineal.tables.derived import derived
 from lineal.tables.marked import marked
 from lineal.tables.remembered import remembered

@@ -8,7 +8,7 @@ from typing import Any
 
 from lineal.api.dialects import DIALECTS, Scale, translations
 from lineal.plots.kinds.columns import figure_of
-from lineal.plots.words import clean, number
+from lineal.plots.wording import clean, number
 from lineal.report import html
 from lineal.report.facts import Facts
 from lineal.report.pictures import Gallery

@@ -13,7 +13,7 @@ from lineal.plots.diagnosed import refused as no_diagnosis
 from lineal.plots.kinds import kind
 from lineal.plots.kinds.contributions import parts_of_row
 from lineal.plots.kinds.cost import refuses as no_cost
-from lineal.plots.words import clean, number
+from lineal.plots.wording import clean, number
 from lineal.report import html
 from lineal.report.facts import Facts
 from lineal.report.pictures import Gallery

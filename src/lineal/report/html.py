@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from lineal.plots.words import clean, number
+from lineal.plots.wording import clean, number
 
 MAX_TEXT: Final = 2000
 """Characters of one piece of text."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from lineal.features.encoder import Encoder
 from lineal.model.model import Model
-from lineal.plots.words import clean, number
+from lineal.plots.wording import clean, number
 
 
 def about_columns(model: Model, most: int = 8) -> list[str]:

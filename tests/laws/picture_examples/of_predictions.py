@@ -8,6 +8,26 @@ import lineal
 from tests.laws import picture_cases as given
 
 
+def only(target):
+    """Return the table without the other targets."""
+    return {name: cells for name, cells in given.table().items() if name not in {"number", "two", "three"} - {target}}
+
+
+@cache
+def of_text():
+    """Return a fit of a text with hostile words."""
+    lines = ["<b>cheap</b> pills now", "see you now", "\u202echeap watches", "dinner at eight"] * 8
+    return lineal.fit(
+        {given.HOSTILE[0]: lines, "spam": ["yes", "no"] * 16}, "spam", penalty=0.1, text=[given.HOSTILE[0]]
+    )
+
+
+@cache
+def compared():
+    """Return a comparison of two models."""
+    return lineal.compare(only("number"), "number", models=["linear", "ridge ridge:1"], folds=4)
+
+
 @cache
 def chosen():
     """Return a fit whose strength was chosen."""
@@ -32,4 +52,7 @@ CASES = {
     "cost": lambda: lineal.plot(given.model("two"), "cost", given.table(), costs=[[0, 1], [4, 0]]),
     "selection": lambda: lineal.plot(chosen(), "selection"),
     "columns": lambda: lineal.plot(given.table(), "columns"),
+    "path": lambda: lineal.plot(only("two"), "path", target="two"),
+    "words": lambda: lineal.plot(of_text(), "words"),
+    "compare": lambda: lineal.plot(compared(), "compare"),
 }

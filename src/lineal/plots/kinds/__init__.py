@@ -45,6 +45,9 @@ NAMES: Final = (
     "cost",
     "selection",
     "columns",
+    "path",
+    "words",
+    "compare",
 )
 """Every kind of picture: the name of its file, of its function in it, and of what is typed."""
 

@@ -10,7 +10,7 @@ from lineal.model.model import Model
 from lineal.plots.catalogue import Kind, classes_only
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import Subject, model_of, subject_of
-from lineal.plots.words import clean, number
+from lineal.plots.wording import clean, number
 
 
 def angle(model: Any, data: Any, *, row: int | None = None) -> Figure:

@@ -12,7 +12,7 @@ from lineal.perceptron.margins import maximum_margin
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel, Word
 from lineal.plots.runs import walk_of
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 
 def bound(

@@ -14,7 +14,7 @@ from lineal.plots.catalogue import Kind, classes_only
 from lineal.plots.planes import Plane, plane
 from lineal.plots.record import Figure, Mark, Panel
 from lineal.plots.subject import Subject, model_of, subject_of
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 SURFACES: Final = ("proba", "score", "class")
 

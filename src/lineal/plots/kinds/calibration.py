@@ -11,7 +11,7 @@ from lineal.plots.catalogue import Kind, probabilities_only
 from lineal.plots.measured import Measured, measured
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import model_of
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 BINS: Final = 10
 

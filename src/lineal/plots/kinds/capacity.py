@@ -11,7 +11,7 @@ from lineal.errors import InputError
 from lineal.ground.arrays import Array
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel, Word
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 LOG_RATIO: Final = 100.0
 """Losses that differ by more than this are drawn on a logarithmic axis: those of a double descent do."""

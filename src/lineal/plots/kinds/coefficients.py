@@ -13,7 +13,7 @@ from lineal.plots.catalogue import Kind
 from lineal.plots.intervals import errors
 from lineal.plots.record import Axis, Figure, Mark, Panel, Word
 from lineal.plots.subject import model_of, sha256, subject_of
-from lineal.plots.words import clean
+from lineal.plots.wording import clean
 
 MAX_SHOWN: Final = 20
 """Design columns that are drawn, those of largest effect."""

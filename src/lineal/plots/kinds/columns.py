@@ -14,7 +14,7 @@ from lineal.features.encoder import column
 from lineal.features.inspecting import inspect
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel
-from lineal.plots.words import clean
+from lineal.plots.wording import clean
 from lineal.tables.table import as_table
 
 MAX_COLUMNS: Final = 24

@@ -11,7 +11,7 @@ from lineal.plots.catalogue import Kind, classes_only
 from lineal.plots.measured import measured
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import model_of
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 MAX_SHOWN: Final = 20
 """Classes that are drawn, the most frequent ones."""

@@ -13,7 +13,7 @@ from lineal.model.model import Model
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import Subject, model_of, subject_of
-from lineal.plots.words import clean, number
+from lineal.plots.wording import clean, number
 
 MAX_BARS: Final = 15
 """Columns that are drawn; what the others add is one bar."""

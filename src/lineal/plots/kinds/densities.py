@@ -13,7 +13,7 @@ from lineal.plots.catalogue import Kind
 from lineal.plots.pairs import Pair, pair_of
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import GRID, source_of, word_of
-from lineal.plots.words import listed
+from lineal.plots.wording import listed
 
 MODELS: Final = ("lda", "qda", "naive-bayes")
 LEVELS: Final = (0.1353352832366127, 0.6065306597126334)

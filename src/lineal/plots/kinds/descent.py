@@ -16,7 +16,7 @@ from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel, Word
 from lineal.plots.subject import model_of, sha256
 from lineal.plots.traces import Steps, steps_of
-from lineal.plots.words import clean, number
+from lineal.plots.wording import clean, number
 from lineal.problem.problem import Problem
 from lineal.solvers.gradient_descent import GradientDescent
 

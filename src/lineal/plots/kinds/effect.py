@@ -14,7 +14,7 @@ from lineal.plots.intervals import mean_band
 from lineal.plots.planes import held_at
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import GRID, Subject, subject_of
-from lineal.plots.words import clean
+from lineal.plots.wording import clean
 
 MAX_LEVELS: Final = 12
 """Levels of a category that are drawn, the most frequent ones."""

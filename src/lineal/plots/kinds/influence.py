@@ -11,7 +11,7 @@ from lineal.plots.diagnosed import diagnosed, refused
 from lineal.plots.kinds.residuals import named
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import model_of
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 LEVELS: Final = (0.5, 1.0)
 """Cook's distances that are drawn as lines."""

@@ -11,7 +11,7 @@ from lineal.model.model import Model
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel, Word
 from lineal.plots.subject import Subject, model_of, subject_of
-from lineal.plots.words import clean, number
+from lineal.plots.wording import clean, number
 
 MAX_COLUMNS: Final = 20
 MAX_OUTPUTS: Final = 12

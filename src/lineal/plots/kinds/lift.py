@@ -15,7 +15,7 @@ from lineal.plots.catalogue import Kind
 from lineal.plots.pairs import Pair, pair_of
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import GRID, source_of, word_of
-from lineal.plots.words import clean, number
+from lineal.plots.wording import clean, number
 
 QUADRATIC: Final = "quadratic"
 STRENGTH: Final = 0.001

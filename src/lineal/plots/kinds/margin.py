@@ -15,7 +15,7 @@ from lineal.plots.parts import held_out
 from lineal.plots.planes import plane
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import Subject, model_of, subject_of
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 MACHINES: Final = ("hinge", "squared-hinge")
 """Losses whose optimum is that of the rows with ``y eta <= 1`` alone."""

@@ -16,7 +16,7 @@ from lineal.plots.pairs import pair_of
 from lineal.plots.planes import Plane, sliced
 from lineal.plots.record import Figure, Mark, Panel
 from lineal.plots.subject import Subject, model_of, subject_of
-from lineal.plots.words import listed
+from lineal.plots.wording import listed
 
 DEFAULT_NEIGHBORS = 5
 

@@ -13,7 +13,7 @@ from lineal.perceptron.step_log import Line, spelled
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Frame, Mark, Panel
 from lineal.plots.runs import Walk, arithmetic, walk_of
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 MAX_PANELS: Final = 6
 """Updates that the film strip shows."""

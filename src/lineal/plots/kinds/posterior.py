@@ -13,7 +13,7 @@ from lineal.model.model import Model
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import Subject, model_of, subject_of
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 LEVELS: Final = (0.5, 0.95)
 POINTS: Final = 181

@@ -13,7 +13,7 @@ from lineal.plots.kinds.roc import SHARE, decision, found_at, score_of, table_of
 from lineal.plots.measured import Measured, measured, thinned
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import model_of
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 
 def precision(model: Any, data: Any, *, threshold: float | None = None) -> Figure:

@@ -13,7 +13,7 @@ from lineal.plots.catalogue import Kind, classes_only
 from lineal.plots.measured import Measured, measured, thinned
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import model_of
-from lineal.plots.words import clean, number
+from lineal.plots.wording import clean, number
 
 SHARE = (-0.02, 1.02)
 

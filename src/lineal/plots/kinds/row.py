@@ -11,7 +11,7 @@ from lineal.model.model import Model
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import Subject, model_of, subject_of
-from lineal.plots.words import clean, number
+from lineal.plots.wording import clean, number
 
 MAX_SHOWN: Final = 28
 """Cells and design columns that are drawn; the table has all that are not zero."""

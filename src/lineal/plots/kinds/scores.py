@@ -15,7 +15,7 @@ from lineal.multiclass.committee import Members
 from lineal.plots.catalogue import Kind, classes_only
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import model_of, subject_of
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 
 def scores(model: Any, data: Any, *, row: int = 1) -> Figure:

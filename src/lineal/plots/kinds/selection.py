@@ -10,7 +10,7 @@ from lineal.model.model import Model
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel, Word
 from lineal.plots.subject import model_of, sha256
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 BESIDE = ("strength", "error", "l1_ratio")
 """Members of a trial that are not what was measured."""

@@ -17,7 +17,7 @@ from lineal.model.model import Model
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel
 from lineal.plots.subject import model_of, source_of, word_of
-from lineal.plots.words import number
+from lineal.plots.wording import number
 from lineal.tables.derived import derived
 from lineal.tables.marked import marked
 from lineal.tables.remembered import remembered

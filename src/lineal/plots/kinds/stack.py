@@ -13,7 +13,7 @@ from lineal.model.model import Model
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel, Word
 from lineal.plots.subject import sha256
-from lineal.plots.words import clean, listed
+from lineal.plots.wording import clean, listed
 
 
 def stack(model: Any) -> Figure:

@@ -11,7 +11,7 @@ from lineal.model.verdict import KINDS
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel, Word
 from lineal.plots.traces import Steps, steps_of
-from lineal.plots.words import number
+from lineal.plots.wording import number
 
 MAX_TRACES: Final = 8
 
