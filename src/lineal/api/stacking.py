@@ -217,8 +217,6 @@ def stack(
     table = as_table(data)
     if not bases:
         raise InputError("a stack needs at least one base model.")
-    if isinstance(time_limit, int | float) and not time_limit > 0:
-        raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
     deadline, left = Deadline.of(time_limit), len(bases) * (folds + 1) + 1
     wanted = dict(final or {})
     if "target" in wanted:

@@ -129,7 +129,7 @@ def fit(
     run = Run(seed, tol, deadline, progress, interrupt, first=deadline if scheme.name == "direct" else None)
     run = replace(run, steps=steps, start=start, iterates=iterates)
     _check_steps(request, run, scheme.name)
-    _check(test_size, test, seed, tol, time_limit)
+    _check(test_size, test, seed, tol)
     parts = read_split(split, seed, test_size, validation_size)
     if test is not None and parts.by != "row":
         raise InputError("test and split exclude each other: the table holds the test rows; give one of them.")
@@ -220,7 +220,7 @@ def evaluate(
     return answer if rule is None else {**answer, "decision": rule.to_dict()}
 
 
-def _check(test_size: float, test: object, seed: int, tol: float, time_limit: Limit) -> None:
+def _check(test_size: float, test: object, seed: int, tol: float) -> None:
     if not 0 <= test_size < 1:
         raise InputError(f"test_size is {test_size}; it must be a share of the rows, at least 0 and below 1.")
     if test is not None and test_size > 0:
@@ -229,8 +229,6 @@ def _check(test_size: float, test: object, seed: int, tol: float, time_limit: Li
         raise InputError(f"the seed is {seed!r}; it must be a whole number from 0 to 2^63 - 1.")
     if not (math.isfinite(tol) and tol > 0):
         raise InputError(f"tol is {tol}; it is a relative gap and must be a number above 0, such as 1e-6.")
-    if isinstance(time_limit, int | float) and not time_limit > 0:
-        raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
 
 
 def _check_steps(request: Request, run: Run, scheme: str) -> None:

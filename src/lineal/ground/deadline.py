@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Final, NoReturn, TypeVar
+from numbers import Real
+from typing import Any, Final, NoReturn, TypeVar
 
 from lineal import _core
 from lineal.errors import InputError
@@ -45,9 +46,22 @@ class Deadline:
         return Deadline(clock() + seconds, max(0.25, 0.05 * seconds), clock)
 
     @staticmethod
+    def given(seconds: Any) -> Deadline:
+        """Return the deadline of seconds as people give them, or refuse what is no number above 0.
+
+        >>> Deadline.given("5")
+        Traceback (most recent call last):
+            ...
+        lineal.errors.InputError: the time limit is '5'; it must be a number of seconds above 0.
+        """
+        if isinstance(seconds, bool) or not isinstance(seconds, Real) or not float(seconds) > 0.0:
+            raise InputError(f"the time limit is {seconds!r}; it must be a number of seconds above 0.")
+        return Deadline.after(float(seconds))
+
+    @staticmethod
     def of(limit: Limit) -> Deadline | None:
         """Return a time limit as a deadline: seconds are from now, a deadline stays as it is, None is no limit."""
-        return limit if limit is None or isinstance(limit, Deadline) else Deadline.after(limit)
+        return limit if limit is None or isinstance(limit, Deadline) else Deadline.given(limit)
 
     @property
     def left(self) -> float:

@@ -56,7 +56,7 @@ def maximum_margin(
         raise InputError("y has one class only, so there is no margin between classes.")
     check_units(cloud, names)
     try:
-        decision = decide(cloud, Deadline.after(time_limit))
+        decision = decide(cloud, Deadline.given(time_limit))
     except LateError:
         raise InputError(
             f"whether the rows are separable was not decided in {time_limit:g} s; give more time."

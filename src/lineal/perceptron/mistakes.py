@@ -90,15 +90,14 @@ def zero_one(
     cloud, names, labels = cloud_of(X, y, intercept=intercept, sample_weight=sample_weight)
     if len(labels) > 2:
         raise InputError(f"y has {len(labels)} classes; a halfspace tells two apart. Take them one by one or in pairs.")
-    if not time_limit > 0:
-        raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
+    deadline = Deadline.given(time_limit)
     weight = np.ones(len(cloud.own)) if sample_weight is None else np.asarray(sample_weight, float)[cloud.numbers]
     if len(labels) == 1:  # then nothing is of the second class, whatever the only one is
         cloud = Cloud(cloud.x, np.zeros_like(cloud.own), 1, cloud.numbers)
     check_units(cloud, names)
     if tie not in ("mistake", "positive", "negative"):
         raise InputError(f"tie is {tie!r}; accepted are mistake, positive and negative.")
-    return least(cloud, weight, names, labels, deadline=Deadline.after(time_limit), intercept=intercept, tie=tie)
+    return least(cloud, weight, names, labels, deadline=deadline, intercept=intercept, tie=tie)
 
 
 def least(

@@ -123,9 +123,7 @@ def separability(
     >>> separability(corners, [0, 1, 1, 0]).witness.weights
     (1, 1, 1, 1)
     """
-    if not time_limit > 0.0:
-        raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
-    deadline = Deadline.after(time_limit)
+    deadline = Deadline.given(time_limit)
     cloud, names, labels = cloud_of(X, y, intercept=intercept, sample_weight=sample_weight)
     return answer(cloud, names, labels, str(getattr(y, "name", None) or "y"), time_limit, deadline=deadline)
 
