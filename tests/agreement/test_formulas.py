@@ -155,7 +155,7 @@ def test_a_spline_is_the_natural_one(table):
 
 @pytest.mark.parametrize("origin", [False, True])
 def test_powers_are_unfolded_exactly(origin):
-    term = Powers("x", (), 0.0, False, 6, -2.5, 1.75, origin)
+    term = Powers("x", (), 0.0, False, 6, -2.5, 1.75, origin, 2.0, 4.0)
     x = np.array([-4.0, -3.125, -1.0, 0.5])
     out = np.empty((4, 6))
     term.basis(x, out)

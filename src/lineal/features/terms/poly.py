@@ -12,7 +12,7 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.features.terms.curve import Curve, Numbers, bent, through
 from lineal.features.terms.members import expect, finite, flag, whole
-from lineal.features.terms.term import Cells
+from lineal.features.terms.term import Cells, Term
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 
@@ -21,17 +21,19 @@ from lineal.ground.records import dataclass
 class Poly(Curve):
     """Powers up to ``degree``, as Chebyshev's polynomials in units of powers of two: ``V_k = 2 s V_(k-1) - g V_(k-2)``.
 
-    ``s = (x - centre) / r`` and ``g = (half / r)^2``, r the power of two next to ``half``, so that ``V_k = (half / r)^k T_k``,
-    T_k Chebyshev's polynomial of ``(x - centre) / half``. The powers themselves are so alike that rounding them costs half of
-    all digits; these columns are not, and of short numbers, such as whole ones, they are not rounded at all. Together with a
-    constant they span the same curves. Where there is none (``origin``), the columns are ``V_(k-1) x / R``, R the power of
-    two next to ``|centre| + half``.
+    ``s = (x - centre) / unit`` and ``g = (half / unit)^2``, so that ``V_k = (half / unit)^k T_k``, T_k Chebyshev's polynomial of
+    ``(x - centre) / half``. The powers themselves are so alike that rounding them costs half of all digits; these columns are
+    not, and of short numbers, such as whole ones, they are not rounded at all where ``unit`` is a power of two. Together with
+    a constant they span the same curves. Where there is none (``origin``), the columns are ``V_(k-1) x / reach``. Files of
+    before powers of two name neither unit nor reach: then these are ``half`` and ``|centre| + half``.
     """
 
     degree: int
     centre: float
     half: float
     origin: bool
+    unit: float
+    reach: float
     kind: ClassVar[str] = "poly"
     usage: ClassVar[str] = "poly(column, degree)"
     sizes: ClassVar[range] = range(1, 21)
@@ -44,7 +46,9 @@ class Poly(Curve):
             name = through(numbers.column, functions)
             raise InputError(f"poly({name}, {size}) needs a column that varies; {name} is {low:g} in every row.")
         base = (numbers.column, functions, numbers.mean, numbers.missing)
-        return cls(*base, degree=size, centre=low / 2 + high / 2, half=high / 2 - low / 2, origin=False)
+        centre, half = low / 2 + high / 2, high / 2 - low / 2
+        unit, reach = power_of_two(half), power_of_two(abs(centre) + half)
+        return cls(*base, degree=size, centre=centre, half=half, origin=False, unit=unit, reach=reach)
 
     @property
     def spelled(self) -> str:
@@ -65,28 +69,22 @@ class Poly(Curve):
         """Return the powers through the origin where there is no constant to lean on."""
         return replace(self, origin=not margin)
 
-    @property
-    def units(self) -> tuple[float, float, float]:
-        """r, g and R: two powers of two, and the square of ``half / r``."""
-        unit = power_of_two(self.half)
-        return unit, (self.half / unit) ** 2, power_of_two(abs(self.centre) + self.half)
-
     def basis(self, x: Array, out: Array) -> None:
         """Write the polynomials 1 to degree, or 0 to degree - 1 times x."""
-        unit, square, reach = self.units
-        s = (x - self.centre) / unit
+        s, square = (x - self.centre) / self.unit, (self.half / self.unit) ** 2
         before, now = np.ones_like(s), s
         for k in range(self.degree):
-            out[:, k] = before * (x / reach) if self.origin else now
+            out[:, k] = before * (x / self.reach) if self.origin else now
             before, now = now, 2.0 * s * now - square * before
 
     def unfolded(self) -> list[list[Fraction]]:
         """Return the coefficients of x^0, ..., x^degree in each column, exactly.
 
-        >>> Poly("x", (), 0.0, False, 2, 1.0, 2.0, False).unfolded()[1]
+        >>> Poly("x", (), 0.0, False, 2, 1.0, 2.0, False, 2.0, 4.0).unfolded()[1]
         [Fraction(-1, 2), Fraction(-1, 1), Fraction(1, 2)]
         """
-        unit, square, reach = map(Fraction, self.units)
+        unit, reach = Fraction(self.unit), Fraction(self.reach)
+        square = Fraction((self.half / self.unit) ** 2)  # as it is rounded in the columns
         t = [-Fraction(self.centre) / unit, 1 / unit]
         rows = [[Fraction(1)], t]
         for _ in range(self.degree - 1):
@@ -97,18 +95,31 @@ class Poly(Curve):
         return [row + [Fraction(0)] * (self.degree + 1 - len(row)) for row in kept]
 
     @classmethod
+    def from_dict(cls, data: Any) -> Term:
+        """Return the term of a model file; those of before powers of two name no units."""
+        centre, half = data.get("centre"), data.get("half")
+        if finite(centre) and finite(half) and not {"unit", "reach"} & set(data):
+            data = {**data, "unit": half, "reach": abs(centre) + half}
+        return super().from_dict(data)
+
+    @classmethod
     def own_members(cls, data: Any) -> dict[str, Any]:
-        """Return degree, range and whether there is a constant."""
+        """Return degree, range, units and whether there is a constant."""
         column, degree, centre, half = (data[member] for member in ("column", "degree", "centre", "half"))
         origin = flag(data, "origin", f"must say for {column!r} whether there is a constant, true or false")
         expect(whole(degree) and degree in cls.sizes, "has an odd degree")
         expect(finite(centre) and finite(half) and half > 0, f"has no range for the powers of {column!r}")
-        return {"degree": degree, "centre": float(centre), "half": float(half), "origin": origin}
+        unit, reach = data["unit"], data["reach"]
+        expect(finite(unit) and finite(reach) and min(unit, reach) > 0, f"has no units for the powers of {column!r}")
+        sizes = {"centre": float(centre), "half": float(half), "unit": float(unit), "reach": float(reach)}
+        return {"degree": degree, "origin": origin, **sizes}
 
     @classmethod
     def example(cls) -> tuple[Poly, Cells]:
         """Return a cubic of a column with a missing cell."""
-        return cls("x", (), 2.5, True, degree=3, centre=2.5, half=1.5, origin=False), (["1", "4", None, "2", "3"],)
+        return cls("x", (), 2.5, True, degree=3, centre=2.5, half=1.5, origin=False, unit=2.0, reach=4.0), (
+            ["1", "4", None, "2", "3"],
+        )
 
 
 def power_of_two(value: float) -> float:

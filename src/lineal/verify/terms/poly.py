@@ -21,6 +21,8 @@ FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "half": (float, int),
     "origin": (bool,),
 }
+OPTIONAL: Final[dict[str, tuple[type, ...]]] = {"unit": (float, int), "reach": (float, int)}
+"""Files of before powers of two name neither: then these are ``half`` and ``|centre| + half``."""
 TYPE: Final = curve.TYPE
 OWN_LISTS: Final = curve.OWN_LISTS
 
@@ -30,6 +32,8 @@ def check(term: Mapping[str, Any]) -> None:
     curve.check(term)
     if not term["half"] > 0.0:
         raise ModelFileError("the range of a polynomial must be above 0.")
+    if ("unit" in term) != ("reach" in term) or not min(units(term)) > 0.0:
+        raise ModelFileError("a polynomial names both of its units, above 0, or neither.")
     if not 0 < term["degree"] <= 20:
         raise ModelFileError("the degree of a polynomial must be 1 to 20.")
 
@@ -47,8 +51,7 @@ def names(term: Mapping[str, Any]) -> list[str]:
 def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     """Return Chebyshev's polynomials by their recurrence, in units of powers of two; without a constant, times x."""
     x, marks = curve.bent(term, column)
-    unit = 2.0 ** round(math.log2(term["half"]))
-    reach = 2.0 ** round(math.log2(abs(term["centre"]) + term["half"]))
+    unit, reach = units(term)
     t, square = (x - term["centre"]) / unit, (term["half"] / unit) ** 2
     basis = [np.ones_like(t), t]
     while len(basis) <= term["degree"]:
@@ -56,6 +59,11 @@ def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     if not term["origin"]:
         return [*basis[1:], *marks]
     return [*(part * (x / reach) for part in basis[:-1]), *marks]
+
+
+def units(term: Mapping[str, Any]) -> tuple[float, float]:
+    """Return what x less the centre, and x, are divided by."""
+    return term.get("unit", term["half"]), term.get("reach", abs(term["centre"]) + term["half"])
 
 
 class Learner(curve.Learner):
@@ -70,4 +78,7 @@ class Learner(curve.Learner):
         low, high = float(reach.min()), float(reach.max())
         if (self._term["centre"], self._term["half"]) != (low / 2 + high / 2, high / 2 - low / 2) or not low < high:
             return "the range of the powers is not that of the training rows"
+        halves = (self._term["half"], abs(self._term["centre"]) + self._term["half"])
+        if "unit" in self._term and units(self._term) != tuple(2.0 ** round(math.log2(half)) for half in halves):
+            return "the units of the powers are not the powers of two next to their range"
         return None
