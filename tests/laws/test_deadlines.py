@@ -145,6 +145,12 @@ ONE_GO = {
 """Those that count, look up or factor once: there are no steps to stop between."""
 
 
+def rows_for(kind: Any, n: int) -> tuple[Any, Any]:
+    """Return rows with two classes, as a column where several targets are asked for."""
+    x, y = rows(Logistic(), n=n)
+    return x, y.reshape(-1, 1) if kind.__name__.startswith("MultiTask") else y
+
+
 def test_who_has_a_time_limit() -> None:
     without = set(estimators.__all__) - {kind.__name__ for kind in LIMITED}
     assert {name for name in without if hasattr(getattr(estimators, name), "predict")} == ONE_GO
@@ -152,7 +158,7 @@ def test_who_has_a_time_limit() -> None:
 
 @pytest.mark.parametrize("kind", LIMITED, ids=lambda kind: kind.__name__)
 def test_estimators_take_seconds(kind: Any) -> None:
-    x, y = rows(Logistic(), n=40)
+    x, y = rows_for(kind, 40)
     assert kind().time_limit is None
     for wrong in (0, -1.0, math.nan, "1", True):
         with pytest.raises(InputError, match=r"time.limit is"):
@@ -274,16 +280,11 @@ def test_eigenvalues_that_would_take_longer_are_not_begun(left: float, begun: bo
 @pytest.mark.parametrize("kind", LIMITED, ids=lambda kind: kind.__name__)
 def test_without_time_for_a_first_look_there_is_a_sentence(kind: Any) -> None:
     """Its deadline was over before it began: an answer without a fit, or the sentence; never a claim."""
-    x, y = rows(Logistic(), n=3000)
+    x, y = rows_for(kind, 3000)
     model = kind(time_limit=Deadline(-10.0, 0.0, Clock()))
     if kind.__name__ in ("KernelLogisticRegression", "Perceptron", "SVC", "SVR"):
         assert model.fit(x, y).verdict_.kind == "budget"
-    elif kind.__name__ in (
-        "LogisticRegression",
-        "PoissonRegressor",
-        "Ridge",
-        "RidgeClassifier",
-    ):  # so short that it is over before a look
+    elif kind.__name__ in ("LogisticRegression", "PoissonRegressor", "Ridge", "RidgeClassifier"):  # over before a look
         assert model.fit(x, y).verdict_.kind == "optimal"
     else:
         with pytest.raises(
