@@ -88,6 +88,10 @@ class Rows:
         return self._store
 
 
+STALLED_ROUNDS = 2000
+"""Rounds without a hundredth of progress after which none is expected: boxes of 1e8 beside slopes of 1 leave no digits."""
+
+
 class Support:
     """The state of a fit: coefficients, ``slope = K a - y``, the rows of K that are kept.
 
@@ -112,13 +116,21 @@ class Support:
         self._last: Index = np.zeros(0, dtype=np.intp)
 
     def run(self, tol: float, most: int | None) -> bool:
-        """Go on until no pair of slopes is further than ``tol`` from what optimality asks for; False after ``most`` pairs."""
+        """Go on until no pair of slopes is further than ``tol`` from what optimality asks for.
+
+        False after ``most`` pairs, or where many rounds have brought the worst pair no nearer: rounding hides the rest.
+        """
+        least, since = np.inf, self.rounds
         stuck, patience, due = 0, POLISHED_AFTER, self.rounds + POLISHED_AFTER
         while True:
             _core.heed()
             chosen = self._chosen()
             if self.violation <= tol:
                 return True
+            if self.violation < 0.99 * least:
+                least, since = self.violation, self.rounds
+            if self.rounds - since >= STALLED_ROUNDS:
+                return False
             if self.rounds >= due:
                 patience = POLISHED_AFTER if self.polish() else 2 * patience
                 due = self.rounds + patience
