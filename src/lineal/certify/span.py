@@ -27,6 +27,9 @@ from lineal.problem.span import SpanProblem
 
 Array = npt.NDArray[np.float64]
 
+DUST_SHARE = 1e-6
+"""A gain above this share of the null fit is one to be proven, however much rounding may move scores."""
+
 MAX_MOVES = 12
 """Moves of a dual point towards a sum of zero, at most."""
 
@@ -65,7 +68,8 @@ def prove(problem: SpanProblem, coef: Array, intercept: Array, scores: Scores | 
     unit = 8.0 * float(problem.weight @ np.max(error, axis=1)) / problem.weight_sum + 64.0 * EPS * abs(baseline)
     if not math.isfinite(gap):
         return Proof(objective, baseline, None, "the mismatch of the dual point is not finite")
-    return Proof(objective, baseline, gap, unit=unit, dust=unit, theta=theta)
+    dust = min(unit, DUST_SHARE * abs(baseline))
+    return Proof(objective, baseline, gap, unit=unit, dust=dust, theta=theta)
 
 
 def _free_of_charge(problem: SpanProblem, objective: float, baseline: float, scores: Scores, intercept: Array) -> Proof:
