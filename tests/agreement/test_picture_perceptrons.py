@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import lineal
-from lineal.errors import InputError
+from lineal import container
+from lineal.cli import run
+from lineal.errors import InputError, ModelFileError
 
 NOTES = {"x1": [1, 3, 2, 3, 2], "x2": [1, 2, 4, 4, 3], "class": ["-", "+", "+", "+", "-"]}
 X = np.column_stack([np.ones(5), NOTES["x1"], NOTES["x2"]])
@@ -62,8 +65,6 @@ def test_a_step_can_be_asked_for_and_every_step_is_a_frame():
 
 
 def test_a_trace_file_is_drawn_as_the_table_is(tmp_path, monkeypatch):
-    from lineal.cli import run
-
     monkeypatch.chdir(tmp_path)
     lines = ["x1,x2,class", *(f"{a},{b},{c}" for a, b, c in zip(*NOTES.values(), strict=True))]
     (tmp_path / "points.csv").write_text("\n".join(lines))
@@ -147,3 +148,36 @@ def test_a_separator_has_every_row_on_its_side():
     assert len({side * (2 * k - 1) for side, k in zip(sides, gates["or"], strict=True)}) == 1
     scored = lineal.plots.separable(gates, formula="xor ~ a + b + a:b")
     assert [score > 0 for score in scored.data["score"]] == [False, True, True, False]
+
+
+@pytest.mark.parametrize("formula", ["and ~ a + b", "xor ~ a + b", "xor ~ a + b + a:b"])
+def test_an_answer_in_a_file_is_drawn_as_it_was_proved(tmp_path, monkeypatch, formula):
+    """The picture of the file is that of the table: its witness is in the file, its rows are those of the table."""
+    monkeypatch.chdir(tmp_path)
+    gates = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "and": [0, 0, 0, 1], "xor": [0, 1, 1, 0]}
+    lines = [",".join(gates), *(",".join(map(str, row)) for row in zip(*gates.values(), strict=True))]
+    (tmp_path / "gates.csv").write_text("\n".join(lines))
+    assert run(["separable", "gates.csv", "--formula", formula, "-o", "answer.lineal"]) == 0
+    assert run(["plot", "separable", "answer.lineal", "gates.csv", "-o", "one.json"]) == 0
+    figure = lineal.plots.separable(gates, "answer.lineal")
+    assert figure.to_json() == lineal.plots.separable(gates, formula=formula).to_json()
+    assert json.loads((tmp_path / "one.json").read_text())["panels"] == figure.to_dict()["panels"]
+
+
+def test_an_answer_about_other_rows_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    gates = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "k": [0, 0, 0, 1]}
+    (tmp_path / "gates.csv").write_text("a,b,k\n0,0,0\n0,1,0\n1,0,0\n1,1,1\n")
+    assert run(["separable", "gates.csv", "--target", "k", "-o", "answer.lineal"]) == 0
+    with pytest.raises(InputError, match="these are not the rows of the answer"):
+        lineal.plots.separable({**gates, "a": [0, 0, 1, 2]}, "answer.lineal")
+    with pytest.raises(InputError, match="leave target, formula and drop out"):
+        lineal.plots.separable(gates, "answer.lineal", target="k")
+    lineal.fit(gates, "k", penalty=0.1).save("model.lineal")
+    with pytest.raises(InputError, match="holds no answer about separability"):
+        lineal.plots.separable(gates, "model.lineal")
+    assert run(["plot", "boundary", "answer.lineal", "gates.csv"]) == 2
+    assert "separab" in capsys.readouterr().err
+    container.write("empty.lineal", {"format": "lineal-separability", "version": 2}, {})
+    with pytest.raises(ModelFileError, match="it lacks what docs/separability.md says"):
+        lineal.plots.separable(gates, "empty.lineal")

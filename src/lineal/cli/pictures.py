@@ -62,7 +62,7 @@ __all__ = ["lineal", "plot", "report"]
 @reading
 @json_option
 def plot() -> None:
-    r"""Draw a picture of a fit: KIND is what to draw, INPUTS what it is drawn from (MODEL, DATA, TRACE).
+    r"""Draw a picture of a fit: KIND is what to draw, INPUTS what it is drawn from (MODEL, DATA, TRACE, ANSWER).
 
     \b
     lineal plot                                          list the kinds

@@ -65,7 +65,7 @@ def run(
 
 
 def sort_inputs(kind: Kind, inputs: tuple[str, ...], reading: dict[str, Any]) -> dict[str, Any]:
-    """Return what was typed by the names of a kind's parameters: model, other, data, trace, names."""
+    """Return what was typed by the names of a kind's parameters: model, other, answer, data, trace, names."""
     sorts = [_sort(one, kind) for one in inputs]
     pattern = " ".join(sorts)
     ways = [way.split() for way in kind.inputs]
@@ -76,6 +76,8 @@ def sort_inputs(kind: Kind, inputs: tuple[str, ...], reading: dict[str, Any]) ->
     for one, sort in zip(inputs, sorts, strict=True):
         if sort == "MODEL":
             given["other" if "model" in given else "model"] = _loaded(Path(one))
+        elif sort == "ANSWER":
+            given["answer"] = Path(one)
         elif sort == "NAMES":
             given.setdefault("names", []).append(one)
         elif sort == "TRACE":
@@ -102,7 +104,7 @@ def _sort(one: str, kind: Kind) -> str:
     if not path.exists() and one != "-":
         raise InputError(f"there is no file {one}; the picture {kind.name} is drawn from {' or '.join(kind.inputs)}.")
     if path.is_dir() or (path.is_file() and _is_model(path)):
-        return "MODEL"  # (a folder is a stack)
+        return "ANSWER" if "ANSWER" in words else "MODEL"  # (a folder is a stack)
     if "TRACE" in words and ("DATA" not in words or _is_trace(path)):
         return "TRACE"
     return "DATA"

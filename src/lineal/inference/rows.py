@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -128,17 +128,24 @@ class Less:
         return replace(block, design=less(block.design, self.center))
 
 
-def _from_table(model: Model, encoder: Encoder, data: Any) -> FittedRows:
-    table = derived(marked(as_table(data), encoder.marks), model.target.name)
-    table = computed(table, model.target.name, model.roles.get("offset"))
-    rule, roles, train = model.training.get("split"), model.roles, table
+def encoded_rows(
+    encoder: Encoder, target: Target, roles: Mapping[str, str | None], training: Mapping[str, Any], data: Any
+) -> tuple[Encoded, Table]:
+    """Return the rows of a table that a file's encoder, target, roles and training speak of, encoded, and as a table."""
+    table = derived(marked(as_table(data), encoder.marks), target.name)
+    table = computed(table, target.name, roles.get("offset"))
+    rule, train = training.get("split"), table
     if rule is not None:
-        train = table.where(Within(parted(table, Split.of(rule), model.target.name), TRAIN))
-    if "complete" in model.training:
-        train, _ = complete(train, model.training["complete"], encoder)
-    train, weight = as_fitted(train, model.target, model.training, roles.get("weight"))
-    learned = Learned(encoder, model.target, {}, weight, roles.get("offset"))
-    return FittedRows(Encoded(train, learned).in_memory(memory_limit()), model.target, train)
+        train = table.where(Within(parted(table, Split.of(rule), target.name), TRAIN))
+    if "complete" in training:
+        train, _ = complete(train, training["complete"], encoder)
+    train, weight = as_fitted(train, target, training, roles.get("weight"))
+    return Encoded(train, Learned(encoder, target, {}, weight, roles.get("offset"))), train
+
+
+def _from_table(model: Model, encoder: Encoder, data: Any) -> FittedRows:
+    encoded, train = encoded_rows(encoder, model.target, model.roles, model.training, data)
+    return FittedRows(encoded.in_memory(memory_limit()), model.target, train)
 
 
 def _with_target(table: Table, target: Target, *texts: str) -> Iterator[tuple[RowNumbers, Any, Mask]]:

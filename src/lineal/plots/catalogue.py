@@ -11,8 +11,8 @@ from lineal.ground.records import dataclass
 from lineal.model.model import Model
 from lineal.plots.record import Figure
 
-INPUTS: Final = ("MODEL", "DATA", "TRACE", "NAMES")
-"""What a picture may be drawn from; the parameters of ``draw`` are called model, data, trace, names (other: a second model)."""
+INPUTS: Final = ("MODEL", "DATA", "TRACE", "NAMES", "ANSWER")
+"""What a picture may be drawn from: the parameters of ``draw`` are the same words in small letters (other: a second model)."""
 
 
 def every(_model: Model) -> str:

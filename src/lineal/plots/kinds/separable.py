@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from os import PathLike
+from typing import Any
 
 import numpy as np
 
 from lineal.algebra.integers import floats
-from lineal.api.dataset import Roles, from_table
 from lineal.errors import InputError, near
-from lineal.features.splitting import Split
 from lineal.ground.arrays import Array, Index
+from lineal.plots.answers import answered
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel, Word
 from lineal.plots.sample import Sample
-from lineal.separation.gathering import gather
-from lineal.separation.record import answer
-from lineal.sources.rowwise import PlainRows
-from lineal.tables.table import as_table
-
-SECONDS: Final = 60.0
 
 
 def separable(
     data: Any,
+    answer: str | PathLike[str] | None = None,
     *,
     target: str | None = None,
     formula: str | None = None,
@@ -37,22 +32,17 @@ def separable(
     Where a halfspace separates, its boundary is drawn: through two columns as they are, of more columns the score of the
     separator is across. Where none does, Gordan's weights a > 0 with ``sum a_i y_i x_i = 0`` are drawn: their rows, as large
     as their weights, joined within each class; ``sum a x`` over each class is the same point, which lies in both hulls, and no
-    line can part two hulls that share a point. ``x``, ``y`` name the design columns of the axes.
+    line can part two hulls that share a point. ``answer`` is a file that `lineal separable -o` wrote about these rows: then
+    nothing is decided again. ``x``, ``y`` name the design columns of the axes.
 
     >>> gates = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "xor": [0, 1, 1, 0]}
     >>> figure = separable(gates, target="xor")
     >>> figure.verdict.kind, figure.data["weight"]
     ('overlap', [1.0, 1.0, 1.0, 1.0])
     """
-    roles = Roles.of(target, formula, drop=tuple(drop))
-    dataset = from_table(as_table(data), roles, "classes", Split(0, 0.0))
-    labels = tuple(map(str, dataset.target.classes or ()))
-    if len(labels) != 2:
-        raise InputError(f"the picture separable is for two classes, and {dataset.target.name} has {len(labels)}.")
-    cloud = gather(dataset.train, outputs=1)
-    found = answer(cloud, dataset.train.columns, labels, dataset.target.name, SECONDS)
-    X, own = PlainRows.of(dataset.train)
-    names = dataset.train.columns
+    known = answered(data, answer, target, formula, drop)
+    found, X, own = known.found, known.X, known.own
+    names, labels = found.columns, found.classes
     weights, w = np.zeros(len(X)), None
     if found.witness is not None and found.witness.rows is not None:
         for row, weight in zip(found.witness.rows, found.witness.weights or (), strict=True):
@@ -160,7 +150,7 @@ def _hulls(places: Array, own: Index, weights: Array) -> list[Mark]:
 KIND = Kind(
     name="separable",
     question="Can a line separate the classes, and what proves the answer?",
-    inputs=("DATA",),
+    inputs=("DATA", "ANSWER DATA"),
     notes=(12, 13, 14),
     draw=separable,
 )
