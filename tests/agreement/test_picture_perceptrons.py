@@ -179,5 +179,5 @@ def test_an_answer_about_other_rows_is_refused(tmp_path, monkeypatch, capsys):
     assert run(["plot", "boundary", "answer.lineal", "gates.csv"]) == 2
     assert "separab" in capsys.readouterr().err
     container.write("empty.lineal", {"format": "lineal-separability", "version": 2}, {})
-    with pytest.raises(ModelFileError, match="it lacks what docs/separability.md says"):
+    with pytest.raises(ModelFileError, match=r"it lacks what docs/separability\.md says"):
         lineal.plots.separable(gates, "empty.lineal")
