@@ -293,3 +293,16 @@ def test_a_gap_that_rounding_hides_is_no_optimum_where_there_is_much_to_gain():
         weight = random.choice([0.5, 1.0, 2.0, 1e-3, 1e3], 37)
         model = SVC(C=41134.5, kernel="poly", gamma=0.46, coef0=1.0).fit(X, np.arange(37) % 2, weight)
         assert model.verdict_.kind != "optimal" or model.verdict_.gap <= 1e-5 * max(model.objective_, 1.0)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-30, 1e-17])
+def test_targets_of_any_size_are_fitted_to_a_proof(scale):
+    """Of targets that are all zero the minimum is the zero function, with F = 0; nothing is there to gain."""
+    y = scale * np.column_stack([X[:, 0], np.sin(X[:, 1])])
+    for targets in (y[:, 0], y):
+        model = KernelRidge(alpha=0.1, kernel="rbf").fit(X, targets)
+        assert model.verdict_.kind == "optimal"
+        assert model.verdict_.gap <= 1e-12 * scale**2
+        gram = np.exp(-0.25 * np.sum((X[:, None] - X[None]) ** 2, axis=2))
+        expected = np.linalg.solve(gram + 0.1 * np.eye(len(X)), targets)
+        np.testing.assert_allclose(model.dual_coef_, expected, rtol=1e-9, atol=1e-12 * scale)

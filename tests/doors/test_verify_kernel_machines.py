@@ -119,6 +119,8 @@ ESTIMATORS = [
     (lineal.SVR(epsilon=100.0), NUMBER),
     (lineal.SVR(max_iter=5), NUMBER),
     (lineal.KernelRidge(alpha=0.1, kernel="rbf", gamma=0.3), NUMBER),
+    (lineal.KernelRidge(alpha=0.1, kernel="rbf", gamma=0.3), np.zeros(len(NUMBER))),
+    (lineal.KernelRidge(alpha=0.1, kernel="rbf", gamma=0.3), 1e-20 * NUMBER),
     (lineal.KernelLogisticRegression(C=100.0), THREE),
     (lineal.KernelLogisticRegression(C=1e3, max_iter=2), THREE),
     (lineal.KernelLogisticRegression(C=1e3, max_iter=2), TWO),

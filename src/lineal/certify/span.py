@@ -193,7 +193,8 @@ def _slack(problem: SpanProblem, eta: Array, error: Array, theta: Array) -> floa
     """Return an upper bound of the mean mismatch, the errors of the scores included."""
     loss, y, weight = problem.loss, problem.y, problem.weight
     if loss.outputs == 1 or not loss.coupled:
-        wide = error + 4.0 * EPS * (np.abs(eta) + np.abs(y) + np.abs(theta) + 1.0) * (
+        margin = float(not loss.quadratic)  # the 1 of 1 - y eta; a square has no size of its own
+        wide = error + 4.0 * EPS * (np.abs(eta) + np.abs(y) + np.abs(theta) + margin) * (
             not loss.likelihood or loss.quadratic
         )
         sides = [loss.mismatch(y, eta + side * wide, theta) for side in (-1.0, 1.0)]
