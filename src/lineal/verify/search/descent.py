@@ -13,6 +13,11 @@ from lineal.verify.problem.formulas import Point
 DENSE_HESSIAN_MAX_COEFFICIENTS = 2000
 """32 MB; beyond, conjugate gradients do without the matrix."""
 
+WELL_CONDITIONED = 1e10
+"""A scaled second derivative of at most this condition leaves a Newton step six digits."""
+MAX_REFINEMENTS = 4
+"""Times a Newton step is solved for where columns are nearly dependent, what rounding left of it added."""
+
 
 def descend(point: Point) -> Point:
     """Return a point with a lower objective, the best on several lines; NotProvenError where none is found."""
@@ -151,6 +156,9 @@ def newton_step(point: Point, room: Array | None = None) -> Array:
         flat = scale.T.ravel()
         h = (_hessian(point) + np.diag(np.tile(p.penalty.square, p.outputs))) * flat[:, None] * flat
         t = np.linalg.lstsq(h, gradient.T.ravel() * flat, rcond=1e-15)[0] * flat
+        moved = np.flatnonzero(flat)
+        if p.outputs == 1 and len(moved) > 1 and np.linalg.cond(h[np.ix_(moved, moved)]) > WELL_CONDITIONED:
+            return _refined(point, np.where(moving, gradient, 0.0), scale)
         return np.asarray(t.reshape(gradient.T.shape).T)
     t, left = np.zeros_like(gradient), gradient
     direction = scale**2 * left
@@ -164,6 +172,28 @@ def newton_step(point: Point, room: Array | None = None) -> Array:
         size, before = float(np.sum(left * scale**2 * left)), size
         direction = scale**2 * left + size / before * direction
     return np.asarray(t, dtype=np.float64)
+
+
+def _refined(point: Point, gradient: Array, scale: Array) -> Array:
+    """Return the Newton step of one output in columns that are nearly dependent, from the root R of ``X'QWX = R'R``.
+
+    R is half as ill-conditioned as its square. What rounding left of a step is solved for again: it is summed with twice the
+    digits, of scores as they are rounded, since these are what a dual point is made of.
+    """
+    square = point.problem.penalty.square[:, None]
+    root = np.diag((np.sqrt(square) * scale)[:, 0])
+    for at in point.blocks():
+        rows = np.sqrt(at.block.q[:, None] * at.rows.weight) * at.block.x * scale[:, 0]
+        root = np.asarray(np.linalg.qr(np.vstack([root, rows]), mode="r"))
+    t = np.zeros_like(gradient)
+    for _ in range(MAX_REFINEMENTS):
+        sums = np.zeros_like(t), np.zeros_like(t)
+        for at in point.blocks():
+            sums = added(sums, double_sums(at.block.x, at.block.q[:, None] * at.rows.curved(at.block.x @ t)))
+        left = scale * (gradient - (sums[0] + sums[1]) - square * t)
+        inner = np.linalg.lstsq(root.T, left, rcond=1e-15)[0]
+        t = t + scale * np.linalg.lstsq(root, inner, rcond=1e-15)[0]
+    return t
 
 
 def _hessian(point: Point) -> Array:
