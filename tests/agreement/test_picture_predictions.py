@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
 
 import lineal
+from lineal.cli import run
 from lineal.errors import InputError
 
 
@@ -331,6 +334,33 @@ def test_a_path_ends_at_the_fit_of_its_least_strength():
     assert figure.data["rmse"][least] == pytest.approx(rmse, rel=1e-3)
     with pytest.raises(InputError, match="--target COL"):
         lineal.plots.path(table)
+
+
+def test_a_path_in_a_file_is_drawn_as_it_is(tmp_path, monkeypatch):
+    """The file holds coefficients of the columns as they are: those of the table over the deviations of the training rows."""
+    monkeypatch.chdir(tmp_path)
+    table = {name: clouds()[name] for name in ("a", "b", "kind")}
+    lines = [",".join(table), *(",".join(map(str, row)) for row in zip(*table.values(), strict=True))]
+    (tmp_path / "clouds.csv").write_text("\n".join(lines))
+    assert run(["path", "clouds.csv", "--target", "kind", "--test-size", "0.2", "-o", "path.csv"]) == 0
+    drawn = lineal.plots.path("path.csv")
+    walked = list(csv.DictReader((tmp_path / "path.csv").read_text().splitlines()))
+    labels = [name for name in walked[0] if name.startswith("coefficient of ") and "(intercept)" not in name]
+    assert len(labels) >= 2
+    assert drawn.panels[0].y.name == "coefficient"
+    assert drawn.verdict.proven == all(line["verdict"] == "optimal" for line in walked)
+    assert set(drawn.data) == {"strength", "loss", *(name.removeprefix("coefficient of ") for name in labels)}
+    for name in labels:
+        assert drawn.data[name.removeprefix("coefficient of ")] == [float(line[name]) for line in walked]
+    assert drawn.data["loss"] == [float(line["held_out"]) for line in walked]
+    least = min(walked, key=lambda line: float(line["held_out"]))
+    assert f"Rows held out lose least at {float(least['strength']):.4g}." in drawn.caption
+    scaled = lineal.plots.path(table, target="kind")
+    for name in ("a", "b"):
+        ratios = [one / of for one, of in zip(scaled.data[name], drawn.data[name], strict=True) if of]
+        np.testing.assert_allclose(ratios, ratios[0], rtol=1e-9)
+    with pytest.raises(InputError, match="--target COL"):
+        lineal.plots.path("clouds.csv")
 
 
 def held_out_share(table, share):

@@ -115,6 +115,23 @@ def test_the_same_input_gives_the_same_bytes(reported, tmp_path):
     assert (tmp_path / "again.html").read_bytes() == path.read_bytes()
 
 
+def test_a_path_stands_beside_the_chosen_strength(reported, tmp_path, monkeypatch, capsys):
+    model, _ = reported
+    monkeypatch.chdir(tmp_path)
+    assert run(["path", str(PENGUINS), "--target", "species", "--points", "5", "-o", "path.csv"]) == 0
+    assert run(["report", str(model), str(PENGUINS), "--path", "path.csv", "-o", "page.html"]) == 0
+    text = (tmp_path / "page.html").read_text()
+    section = text[text.index("How the strength was chosen</h2>") : text.index("Along the strongest columns</h2>")]
+    assert "How coefficients come in" in section
+    assert "coefficient per standard deviation" in section
+    assert "bill_length_mm for Adelie" in section
+    assert run(["path", str(PENGUINS), "--formula", "sex ~ log(year)", "--points", "3", "-o", "other.csv"]) == 0
+    assert run(["report", str(model), str(PENGUINS), "--path", "other.csv", "-o", "page.html"]) == 0
+    assert "is of other columns than the model" in (tmp_path / "page.html").read_text()
+    assert run(["report", str(model), str(PENGUINS), "--path", str(PENGUINS), "-o", "page.html"]) == 0
+    assert "is no path: lineal path DATA --target COL -o FILE writes one." in (tmp_path / "page.html").read_text()
+
+
 def test_the_command_in_it_fits_the_model_again(reported, tmp_path, monkeypatch):
     model, path = reported
     words = re.findall(r"<code>(lineal fit .*?)</code>", path.read_text())[0].replace("&#x27;", "'")

@@ -76,6 +76,7 @@ def plot() -> None:
 @click.argument("data", type=File)
 @click.option("-o", "--output", type=File, metavar="FILE", help="The .html file.  [default: MODEL-report.html]")
 @click.option("--trace", type=File, metavar="FILE", help="The steps of the fit, as lineal fit --trace wrote them.")
+@click.option("--path", type=File, metavar="FILE", help="The fits at other strengths, as lineal path -o wrote them.")
 @click.option(
     "--rows",
     type=click.IntRange(0, 5000),

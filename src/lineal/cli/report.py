@@ -25,6 +25,7 @@ def run(
     data: DataFile,
     output: Path | None,
     trace: Path | None,
+    path: Path | None,
     rows: int,
     theme: str,
     dated: bool,
@@ -36,7 +37,7 @@ def run(
         raise InputError(f"a report is a page: the name must end in .html, not {target.suffix or target.name}.")
     if model.is_dir():
         raise InputError(f"{model} is a stack; report its members and its final.lineal one by one.")
-    apart(target, "-o", model, *data.files, *([] if trace is None else [trace]))
+    apart(target, "-o", model, *data.files, *(one for one in (trace, path) if one is not None))
     fitted = load(model)
     refused: Refused | None = None
     try:
@@ -53,6 +54,7 @@ def run(
         refused="" if refused is None else str(refused),
         rows=rows,
         trace=trace,
+        path=path,
         dated=date.today().isoformat() if dated else "",  # noqa: DTZ011  (the reader's day)
     )
     with Watch(f"writing {target}"):

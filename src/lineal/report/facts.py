@@ -23,12 +23,13 @@ class Facts:
 
     def __init__(
         self, model: Model, data: Any, about: Mapping[str, Any], *, files: tuple[str, str], sha256: str,
-        checked: Sequence[Line], refused: str = "", rows: int = 200, trace: Path | None = None, dated: str = "",
+        checked: Sequence[Line], refused: str = "", rows: int = 200, trace: Path | None = None, path: Path | None = None,
+        dated: str = "",
     ) -> None:  # fmt: skip
         self.model, self.data, self.about = model, data, about
         self.files, self.sha256 = files, sha256
         self.checked, self.refused = checked, refused
-        self.rows, self.trace, self.dated = rows, trace, dated
+        self.rows, self.trace, self.path, self.dated = rows, trace, path, dated
 
     @cached_property
     def subject(self) -> Subject:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from lineal.errors import LinealError
 from lineal.plots.kinds import kind
 from lineal.plots.kinds.effect import effect_of
+from lineal.plots.kinds.path import path_of
 from lineal.plots.record import Figure
+from lineal.plots.walked import of_file
 from lineal.report import html
 from lineal.report.facts import Facts
 from lineal.report.pictures import Gallery, merged
 from lineal.report.sentences import about_columns
+from lineal.tables.table import as_table
 
 EFFECTS = 6
 """Columns whose effects are drawn."""
@@ -70,8 +74,18 @@ def strength(facts: Facts, gallery: Gallery) -> Iterator[str]:
     known = facts.model.report.get("selection")
     if not known:
         yield html.sentence("It was given, or there is no penalty: nothing was chosen by the data.")
-        return
-    yield gallery.show(lambda: _drawn_alone("selection", facts))
+    else:
+        yield gallery.show(lambda: _drawn_alone("selection", facts))
+    if facts.path is not None:
+        path = facts.path
+        yield gallery.show(lambda: _walked(facts, path))
+
+
+def _walked(facts: Facts, path: Path) -> Figure:
+    """Return the picture of a path file, in the units that the model knows of its columns."""
+    sd = facts.model.report.get("sd")
+    known = None if sd is None else dict(zip(facts.model.columns, map(float, sd), strict=True))
+    return path_of(of_file(as_table(path), known))
 
 
 def _drawn_alone(name: str, facts: Facts) -> Figure:

@@ -8,11 +8,11 @@ import numpy as np
 
 from lineal.api.path_of_table import TablePath, table_path
 from lineal.errors import InputError
-from lineal.ground.arrays import Array
 from lineal.plots.catalogue import Kind
-from lineal.plots.record import Axis, Figure, Mark, Panel, Word
+from lineal.plots.record import Axis, Figure, Mark, Panel
+from lineal.plots.walked import Walked, is_path, of_file, of_table
 from lineal.plots.wording import clean
-from lineal.problem.moments import survey
+from lineal.tables.table import as_table
 
 MAX_NAMED: Final = 12
 """Lines that are named at their end, those that reach farthest."""
@@ -21,8 +21,9 @@ MAX_NAMED: Final = 12
 def path(data: Any, *, target: str | None = None, penalty: str = "l1", model: str = "auto", seed: int = 0) -> Figure:
     """Return every coefficient against the strength of the penalty, and what rows held out lose at each strength.
 
-    ``data`` is a table with the column ``target``, or what `lineal path` found. Coefficients are in units of the standard
-    deviation of their column; a fifth of the rows is held out. ``penalty`` is l1, ridge, or elastic:RATIO.
+    ``data`` is a table with the column ``target``, or a path: a file that `lineal path -o` wrote, drawn as it is. Of a table
+    coefficients are per standard deviation of their column, and a fifth of the rows is held out. ``penalty`` is l1, ridge, or
+    elastic:RATIO.
 
     >>> table = {"a": [float(k % 7) for k in range(60)], "b": [float(k % 5) for k in range(60)]}
     >>> table["y"] = [3.0 * a - b for a, b in zip(table["a"], table["b"])]
@@ -30,65 +31,53 @@ def path(data: Any, *, target: str | None = None, penalty: str = "l1", model: st
     >>> figure.panels[0].marks[0].label, figure.panels[1].y.name
     ('a', 'rmse of rows held out')
     """
-    walked = data if isinstance(data, TablePath) else _walked(data, target, penalty, model, seed)
-    points = walked.points[: walked.reached]
-    strength = np.array([point.strength for point in points])
-    coef = np.stack([point.coef for point in points]) * _spread(walked)[None, :, None]
-    pairs = [(j, k) for j in range(coef.shape[1]) for k in range(coef.shape[2]) if walked.columns[j] != "(intercept)"]
-    reach = {pair: float(np.abs(coef[:, pair[0], pair[1]]).max()) for pair in pairs}
-    shown = [pair for pair in sorted(pairs, key=lambda pair: -reach[pair]) if reach[pair] > 0.0]
+    if isinstance(data, TablePath):
+        return path_of(of_table(data))
+    table = as_table(data)
+    if target is None and is_path(table):
+        return path_of(of_file(table))
+    if target is None:
+        raise InputError("a path needs a target: say which column is to be predicted (--target COL).")
+    return path_of(of_table(table_path(table, target, penalty=penalty, model=model, test_size=0.2, seed=seed)))
+
+
+def path_of(walked: Walked) -> Figure:
+    """Return the picture of a path that was walked, now or in a file."""
+    strength, coef = walked.strength, walked.coef
+    reach = np.abs(coef).max(axis=0, initial=0.0)
+    shown = [j for j in np.argsort(-reach, kind="stable").tolist() if reach[j] > 0.0]
     if not shown or len(strength) < 2:
         raise InputError("no column enters this path, so there is nothing to draw.")
-    names = {pair: _name(walked, pair) for pair in shown}
+    names = {j: _name(*walked.names[j]) for j in shown}
     order = np.argsort(strength, kind="stable")
     marks = [
-        Mark("line", strength[order], coef[order, j, k], group=place % 8 if place < MAX_NAMED else -1, label=names[j, k],
-             role="plain")
-        if place < MAX_NAMED else Mark("line", strength[order], coef[order, j, k], role="faint")
-        for place, (j, k) in enumerate(shown)
+        Mark("line", strength[order], coef[order, j], group=place % 8, label=names[j], role="plain")
+        if place < MAX_NAMED else Mark("line", strength[order], coef[order, j], role="faint")
+        for place, j in enumerate(shown)
     ]  # fmt: skip
     across = Axis.around("strength of the penalty", strength, scale="log")
-    panels = [Panel(across, Axis.around("coefficient per standard deviation", [0.0], coef[:, 1:]), tuple(marks))]
-    table: dict[str, Any] = {"strength": strength} | {names[pair]: coef[:, pair[0], pair[1]] for pair in shown}
+    up = "coefficient per standard deviation" if walked.scaled else "coefficient"
+    panels = [Panel(across, Axis.around(up, [0.0], coef[:, shown]), tuple(marks))]
+    table: dict[str, Any] = {"strength": strength} | {names[j]: coef[:, j] for j in shown}
     words = [f"{len(shown):,} columns enter; the {min(MAX_NAMED, len(shown))} that reach farthest are named."]
-    if walked.losses and walked.best is not None:
-        lost = np.array(walked.losses)[: len(points)]
+    if not walked.scaled:
+        words.append("Coefficients are those of the columns as they are, which may be in different units.")
+    if walked.losses is not None and walked.best is not None:
+        lost, best = walked.losses, walked.best
         table[walked.metric] = lost
-        best = walked.best
         label = f"least: {strength[best]:.4g}"
         low = (Mark("line", strength[order], lost[order], group=0),
                Mark("points", [strength[best]], [lost[best]], group=1, role="strong", label=label))  # fmt: skip
-        panels.append(Panel(across, Axis.around(f"{walked.metric.replace('_', ' ')} of rows held out", lost), low))
+        panels.append(Panel(across, Axis.around(f"{walked.metric} of rows held out", lost), low))
         words.append(f"Rows held out lose least at {strength[best]:.4g}.")
-    worst = min((point.verdict for point in points), key=lambda verdict: verdict.proven)
     return Figure(
-        kind="path",
-        title="How coefficients come in",
-        caption=" ".join(words),
-        panels=tuple(panels),
-        verdict=Word(worst.kind, f"The least sure of {len(points)} fits: {worst.sentence}", worst.proven),
-        table=table,
-        across=1,
-    )
+        kind="path", title="How coefficients come in", caption=" ".join(words), panels=tuple(panels),
+        verdict=walked.verdict, table=table, across=1,
+    )  # fmt: skip
 
 
-def _walked(data: Any, target: str | None, penalty: str, model: str, seed: int) -> TablePath:
-    if target is None:
-        raise InputError("a path needs a target: say which column is to be predicted (--target COL).")
-    return table_path(data, target, penalty=penalty, model=model, test_size=0.2, seed=seed)
-
-
-def _spread(walked: TablePath) -> Array:
-    """Return the standard deviation of every column over the training rows."""
-    moments = survey(walked.dataset.train, walked.loss)
-    return np.asarray(np.sqrt(np.maximum(moments.scatter, 0.0) / moments.weight_sum))
-
-
-def _name(walked: TablePath, pair: tuple[int, int]) -> str:
-    name = clean(walked.columns[pair[0]], 30)
-    outputs = walked.points[0].coef.shape[1]
-    classes = walked.dataset.target.classes or ()
-    return name if outputs == 1 else f"{name} for {clean(classes[pair[1]] if classes else pair[1], 16)}"
+def _name(column: str, answer: str) -> str:
+    return f"{clean(column, 30)} for {clean(answer, 16)}" if answer else clean(column, 30)
 
 
 KIND = Kind(
