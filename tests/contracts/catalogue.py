@@ -19,7 +19,7 @@ Call = Callable[..., Any]
 
 VALUES = {"LinealError", "InputError", "ModelFileError", "VerificationError", "Verdict", "Model", "Stack"}
 """Names that take no data."""
-NOT_DATA = {"load", "likelihood_ratio", "nested_tests", "term_tests", "hypothesis_test"}
+NOT_DATA = {"load", "plot", "likelihood_ratio", "nested_tests", "term_tests", "hypothesis_test"}
 """Functions of files and of models."""
 KERNEL_MACHINES = (
     "GaussianProcessRegressor", "KernelLogisticRegression", "KernelPerceptron", "KernelRidge", "SVC", "SVR",
@@ -115,7 +115,7 @@ def _called(name: str, function: Call, X: Any, y: Any, **options: Any) -> Any:
     values = {
         "X": X, "data": X, "y": y, "target": y, "model": model("table"), "others": (),
         "time_limit": 20.0, "final": {"model": "ridge"}, "bases": {"line": {"model": "ridge"}}, "models": ("ridge",),
-        "names": {}, "over": "strength",
+        "names": {}, "over": "strength", "score": X,
         **options,
     }  # fmt: skip
     needed = [one.name for one in known.values() if one.default is one.empty and one.kind is not one.VAR_POSITIONAL]

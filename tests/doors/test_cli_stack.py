@@ -169,7 +169,7 @@ def test_a_stack_is_a_model_and_its_members_may_have_targets_of_their_own(table,
     assert "none held out" in told["notes"][-1]
     assert run(["evaluate", "s", "t.csv", "--threshold", "0.7"]) == 0
     assert run(["evaluate", "s", "t.csv", "--rows", "all"]) == 2
-    assert "no effect on a stack" in capsys.readouterr().err
+    assert "this is a stack; leave them out" in capsys.readouterr().err
 
     assert run(["show", "s"]) == 0
     said = capsys.readouterr().out

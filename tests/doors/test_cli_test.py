@@ -63,7 +63,7 @@ def test_effects(fitted, capsys):
     code, out, err = call(capsys, "effects", "large.lineal", fitted)
     assert (code, err) == (0, "")
     found = lineal.marginal_effects(lineal.load("large.lineal"), fitted)
-    assert [line.split()[0].rstrip(":") for line in out.splitlines()[3:]][:2] == ["a", "town"]
+    assert [line.split()[0].rstrip(":") for line in out.partition("\n\n")[2].splitlines()[1:]][:2] == ["a", "town"]
     code, out, err = call(capsys, "effects", "large.lineal", fitted, "--of", "a", "--json")
     assert json.loads(out)["rows"][0]["estimate"] == found.rows[0].estimate
     code, out, err = call(capsys, "effects", "large.lineal", fitted, "--at", "a=0,1", "--at", "town", "--json")

@@ -232,7 +232,7 @@ def test_interrupt_is_raised_or_becomes_a_budget():
 def test_time_limit_is_a_budget():
     x, y, _ = data(Logistic())
     result = fit(
-        Memory(as_design(x), y), Logistic(), penalty_of(5), time_limit=0.0, tol=1e-14, solver="gradient-descent"
+        Memory(as_design(x), y), Logistic(), penalty_of(5), time_limit=1e-9, tol=1e-14, solver="gradient-descent"
     )
     assert result.verdict.kind == "budget"
     assert "time limit" in result.verdict.sentence

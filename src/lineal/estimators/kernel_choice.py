@@ -151,7 +151,8 @@ def structured(kernel: object, X: Any) -> bool:
 
 def _holds_things(X: Any) -> bool:
     """Whether X is a sequence of things that are no numbers and no rows of numbers."""
-    first = next(iter(X), None) if isinstance(X, list | tuple | np.ndarray) else None
+    several = isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.ndim > 0)
+    first = next(iter(X), None) if several else None
     return (
         first is not None
         and not isinstance(first, float | int | np.number)

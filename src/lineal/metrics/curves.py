@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.ground.arrays import Array
+from lineal.ground.inputs import real
 from lineal.ground.records import dataclass
 
 
@@ -69,9 +70,9 @@ def at_thresholds(y: npt.ArrayLike, score: npt.ArrayLike, weight: Any = None) ->
     >>> points.recall.tolist(), points.fallout.tolist(), points.area
     ([0.0, 0.5, 0.5, 1.0, 1.0], [0.0, 0.0, 0.5, 0.5, 1.0], 0.75)
     """
-    score = np.asarray(score, np.float64).reshape(-1)
-    of_second = np.asarray(y).reshape(-1).astype(np.float64)
-    s = np.ones(len(score)) if weight is None else np.asarray(weight, np.float64).reshape(-1)
+    score = real(score, "score").reshape(-1).astype(np.float64)
+    of_second = real(y, "y").reshape(-1).astype(np.float64)
+    s = np.ones(len(score)) if weight is None else real(weight, "weight").reshape(-1).astype(np.float64)
     if not len(score) == len(of_second) == len(s):
         raise InputError(f"there are {len(of_second)} targets, {len(score)} scores and {len(s)} weights; give one of each "
                          "for every row.")  # fmt: skip
