@@ -275,3 +275,24 @@ def test_a_newton_step_in_far_columns_without_an_intercept() -> None:
     counts = [2.0, 2.0, 1.0, 1.0, 2.0, 2.0, 0.0, 0.0, 5.0, 0.0, 1.0]
     columns = named(np.column_stack([near, far, third]), counts, w=weight, o=np.full(11, -100.0))
     assert_honest(columns, {"model": "poisson", "penalty": "group:0.557", "intercept": False})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "classes", "seed"), [("svm", 3, 5), ("svm", 2, 2), ("quantile:0.3", 0, 0)])
+def test_the_null_fit_of_near_columns_with_weights_far_apart(model: str, classes: int, seed: int) -> None:
+    """It was up to fifteen times too large, in the fit or in the checker; the span of x1 and x1 + d is that of x1 and d."""
+    draw = np.random.default_rng([seed, 22])
+    x, d = np.round(1024.0 * draw.normal(size=(40, 2))) / 1024.0, np.round(8.0 * draw.normal(size=40)) * 2.0**-23
+    weight = 10.0 ** draw.uniform(-10.0, 12.0, size=40)
+    if classes:
+        y: Any = [f"class {k}" for k in draw.integers(0, classes, size=40)]
+    else:
+        y = np.round(4.0 * x[:, 1] + 3.0 * draw.normal(size=40))
+    params = {"model": model, "penalty": "none", "bounds": {"x0": (0.0, None)}}
+    least = []
+    for last in (x[:, 1] + d, d):
+        columns = named(np.column_stack([x, last]), y, w=weight)
+        assert_honest(columns, params, ("optimal", "budget"))
+        found = lineal.fit(columns, "y", weight="w", types=dict.fromkeys(("x0", "x1", "x2"), "number"), **params)
+        least.append(found.verdict.evidence["null_objective"])
+    assert least[0] == pytest.approx(least[1], rel=1e-6)

@@ -13,7 +13,7 @@ from lineal.errors import InputError
 from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
 from lineal.penalties import NoPenalty
-from lineal.problem.frame import CENTER_FIRST_SDS, centered
+from lineal.problem.frame import CENTER_FIRST_SDS, centered, projected
 from lineal.problem.part import ColumnsOnly, part_of
 from lineal.problem.problem import SHORT_PASS_MAX_WORK, Problem
 from lineal.solvers.interior_point import InteriorPoint
@@ -24,6 +24,9 @@ MAX_EXPONENT = 700.0
 
 MAX_WIDTH = 500
 """Columns up to which the second derivative of all is made, though only that of a few is looked at."""
+
+WILD_WEIGHTS = 1e6
+"""Weights further apart than that lead interior points astray."""
 
 TINY_LOSS = 1e-270
 """Of a smaller loss, shares such as a gap have too few digits, or none: doubles end at 2e-308."""
@@ -145,7 +148,10 @@ def _smooth(problem: Problem, coef: Array, columns: Index) -> Array:
 
 
 def _cornered(problem: Problem, coef: Array, columns: Index) -> Array:
-    """Return the minimiser over some columns where the loss has corners: those columns are a problem of their own."""
+    """Return the minimizer over some columns where the loss has corners: those columns are a problem of their own.
+
+    Of columns that are nearly dependent the path ends far from it: they are taken less the combinations that they nearly are.
+    """
     others = coef.copy()
     others[columns] = 0.0
     change = ColumnsOnly(columns, problem.intercept and columns[0] == 0, others if others.any() else None)
@@ -153,8 +159,26 @@ def _cornered(problem: Problem, coef: Array, columns: Index) -> Array:
     source = Blocks(problem.source.collect(change), names)
     part = Problem.of(source, problem.loss, NoPenalty(len(columns)))
     best = coef.copy()
-    best[columns] = _followed(part, coef[columns])
+    if (frame := projected(part)) is None:
+        best[columns] = _of_weights(part, coef[columns])
+    else:
+        best[columns] = frame.outward(_of_weights(frame.problem, frame.inward(coef[columns])))
     return best
+
+
+def _of_weights(part: Problem, coef: Array) -> Array:
+    """Return the best coefficients where the loss has corners; of weights far apart also from those of weights less so.
+
+    The roots of weights lead near the optimum; with weights of 1e-12 beside 1e12 from the start a path ends anywhere.
+    """
+    direct, blocks = _followed(part, coef), part.source.held()
+    weights = np.concatenate([block.weights for block in blocks])
+    if np.max(weights) <= WILD_WEIGHTS * np.min(weights, where=weights > 0.0, initial=np.inf):
+        return direct
+    milder = [replace(block, weight=np.sqrt(block.weights)) for block in blocks]
+    start = _followed(Problem.of(Blocks(milder, part.source.columns), part.loss, part.penalty), coef)
+    other = _followed(part, start)
+    return min(direct, other, key=lambda found: part.evaluate(found).value)
 
 
 def spread(problem: Problem) -> tuple[Array, Array, Array]:

@@ -14,6 +14,10 @@ GAP_SLACK_SHARE: Final = 1e-12
 """A gap that is too small by no more than this share of the objective, or of what there is to gain, is not noticed."""
 PROOF_ROUNDING_SHARE: Final = 1e-9
 """Rounding that the checker itself finds in its proof is not held against a file, up to this share."""
+NULL_SHARE: Final = 1e-9
+"""The objective of the null fit, the yardstick of the relative gap, may be off by this share of itself."""
+NULL_PATH_SHARE: Final = 1e-6
+"""The same where an interior path leads to it: of several unpenalized columns, and a loss with corners."""
 DEFAULT_TOL: Final = 1e-6
 """The relative gap of a fit that was asked for nothing else."""
 LARGEST_TOL: Final = 0.1
