@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import csv
 
 import numpy as np
@@ -309,6 +310,25 @@ def test_counts_that_are_no_whole_numbers_have_no_quantile_residuals():
     fitted = lineal.fit(rows, "n", model="poisson", penalty="none")
     with pytest.raises(InputError, match="no row of n has a quantile residual"):
         lineal.plots.residuals(fitted, rows)
+
+
+def test_an_inspection_draws_what_it_counted():
+    random = np.random.default_rng(0)
+    words = [f"w{k}" for k in random.geometric(0.1, 400)]
+    table = {"x": random.normal(size=400).tolist(), "w": [None, *words[1:]], "one": [3.0] * 400}
+    figure = lineal.plots.columns(lineal.inspect(table, types={"w": "category"}))
+    own = {name: np.array(figure.data["column"]) == name for name in table}
+    counts, edges = np.histogram(table["x"], bins=12)
+    np.testing.assert_array_equal(np.array(figure.data["rows"])[own["x"]], counts)
+    np.testing.assert_allclose(np.array(figure.data["to"], float)[own["x"]], edges[1:])
+    assert sum(np.array(figure.data["rows"])[own["one"]]) == 400
+    bars = dict(zip(*(np.array(figure.data[key], object)[own["w"]] for key in ("from or level", "rows")), strict=True))
+    assert sum(bars.values()) == 400
+    counted = collections.Counter(words[1:])
+    most = [level for level in bars if level.startswith("w")]
+    assert len(most) >= 5
+    assert [bars[level] for level in most] == [n for _, n in counted.most_common(len(most))]
+    assert all(bars[level] == counted[level] for level in most)
 
 
 def test_a_path_ends_at_the_fit_of_its_least_strength():

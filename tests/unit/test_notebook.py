@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import re
+import sys
 from functools import cache
 from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -67,3 +71,38 @@ def test_a_terminal_shows_the_same_table(name):
 def test_a_witness_is_shown_in_whole():
     gate = lineal.separability([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
     assert gate.grids()[0].cells[1:] == tuple((str(row), "1") for row in range(4))
+
+
+PICTURED = {"model", "trace", "comparison", "sweep", "inspection"}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_picture_stands_below_the_tables(name, monkeypatch):
+    """It is an image of its own, in which nothing can run; without the extra the page is the same but for the image."""
+    pytest.importorskip("matplotlib")
+    page = RESULTS[name]()._repr_html_()
+    images = re.findall(r'<p><img alt="[^"<>]*" src="data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)"/></p>', page)
+    assert len(images) == page.count("<img") == int(name in PICTURED)
+    for image in images:
+        root = ET.fromstring(base64.b64decode(image))  # noqa: S314  (our own text)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for loaded in [one for one in sys.modules if one.startswith(("matplotlib.", "lineal.plots.paint.matplotlib"))]:
+        monkeypatch.delitem(sys.modules, loaded)
+    assert RESULTS[name]()._repr_html_() == re.sub("<p><img.*?</p>", "", page)
+
+
+@pytest.mark.parametrize(
+    ("options", "drawn"),
+    [
+        ({"model": "linear", "penalty": "l1:100"}, 0),  # every coefficient is zero
+        ({"model": "knn:2"}, 0),  # no coefficients
+        ({"model": "linear", "poly": 2, "penalty": 0.1}, 1),
+        ({"model": "bayes"}, 1),
+    ],
+)
+def test_a_model_shows_its_table_whether_or_not_it_can_be_drawn(options, drawn):
+    shown = lineal.fit({"x": [0.0, 1.0, 2.0, 4.0], "y": [1.0, 1.5, 3.0, 3.0]}, "y", **options)._repr_html_()
+    assert "<b>" in shown
+    assert "<table>" in shown
+    assert shown.count("<img") == drawn

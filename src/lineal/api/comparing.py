@@ -71,6 +71,8 @@ class Comparison(Tabled):
     ``refused`` are models that these rows do not allow, by name, and why.
     """
 
+    picture = "compare"
+
     metric: str
     how: str
     entries: tuple[Entry, ...]

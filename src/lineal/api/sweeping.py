@@ -93,6 +93,8 @@ class Sweep(Tabled):
     that (None where there is one fold); ``threshold`` the first point that has as many columns as rows.
     """
 
+    picture = "capacity"
+
     over: str
     loss: str
     model: str

@@ -42,6 +42,8 @@ MAX_LEVELS_LISTED: Final = 5
 class Inspection(Tabled):
     """What a table holds, in plain data, and the types of its columns in the words of `--types`."""
 
+    picture = "columns"
+
     report: dict[str, Any]
     types: dict[str, str]
 

@@ -26,6 +26,7 @@ from lineal.model.encoder import Encoder
 from lineal.model.explained import Explained, largest
 from lineal.model.feature_map import FeatureMap
 from lineal.model.powers import Powers
+from lineal.model.tabled import pictured
 from lineal.model.target import Target
 from lineal.model.trace import Trace
 from lineal.model.uncertainty import Uncertainty
@@ -101,12 +102,13 @@ class Model(Uncertainty):
         return str(self.report.get("model") or f"{self.loss.name} loss, {self.penalty.name} penalty")
 
     def _repr_html_(self) -> str:
-        """Return the display of a notebook: the verdict, what was measured, the coefficients."""
+        """Return the display of a notebook: the verdict, what was measured, the coefficients, and a picture of them."""
         sd = np.asarray(self.report["sd"], float) if "sd" in self.report else None
         words, metrics = self.verdict, self.report.get("metrics", {})
         columns, coef = self.readable()
         sd = sd if columns is self.columns else None
-        return page(words.kind, words.sentence, self.heading, coef, columns, self.outputs, sd, metrics)
+        shown = page(words.kind, words.sentence, self.heading, coef, columns, self.outputs, sd, metrics)
+        return f"{shown}{pictured(self, 'coefficients')}"
 
     def readable(self) -> tuple[tuple[str, ...], Array]:
         """Return names and coefficients as people write them: those of a polynomial on the powers ``x, x^2, ...``.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lineal.errors import LinealError
 from lineal.ground.records import dataclass
 
 if TYPE_CHECKING:
@@ -70,6 +72,8 @@ class Tabled:
     """A result that shows as a ``headline``, the ``grids``, a line of figures and ``notes``."""
 
     notes: tuple[str, ...] = ()
+    picture: str = ""
+    """The kind of picture that a notebook shows below the tables; "" where there is none."""
 
     @property
     def headline(self) -> str:
@@ -104,7 +108,31 @@ class Tabled:
     def _repr_html_(self) -> str:
         below = "".join(f"<p>{html.escape(words)}</p>" for words in (self.figure_line, *self.notes) if words)
         tables = "".join(grid._repr_html_() for grid in self.grids())
-        return f'<div class="lineal-summary"><p><b>{html.escape(self.headline)}</b></p>{tables}{below}</div>'
+        drawn = pictured(self, self.picture) if self.picture else ""
+        return f'<div class="lineal-summary"><p><b>{html.escape(self.headline)}</b></p>{tables}{below}{drawn}</div>'
+
+
+def pictured(result: object, kind: str) -> str:
+    """Return the picture of a result as an image in HTML; "" without matplotlib, or where there is nothing to draw.
+
+    An image runs no script and is shown in an untrusted notebook, too.
+
+    >>> import lineal
+    >>> model = lineal.fit({"x": [0.0, 1.0, 2.0], "y": [1.0, 3.0, 5.0]}, "y", model="linear")
+    >>> pictured(model, "coefficients")[:27] in ("", '<p><img alt="What moves y" ')
+    True
+    """
+    import lineal  # (the public name: pictures stand above what they show)
+
+    try:
+        figure = lineal.plot(result, kind)
+    except LinealError:
+        return ""
+    svg = figure._repr_mimebundle_().get("image/svg+xml")
+    if svg is None:
+        return ""
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<p><img alt="{html.escape(figure.title)}" src="data:image/svg+xml;base64,{data}"/></p>'
 
 
 def short(value: float | None) -> str:

@@ -53,6 +53,8 @@ class Trace(Tabled):
     (1, [0.5])
     """
 
+    picture = "trace"
+
     records: list[Record] = field(default_factory=list)
     iterates: list[Array] = field(default_factory=list, repr=False)
 

@@ -24,6 +24,7 @@ of rounding alone, and a polynomial beyond its rows any."""
 def capacity(data: Any, *, target: str | None = None, sweep: str = "degree=0:10", folds: int = 5) -> Figure:
     """Return the mean loss of the rows fitted and of those held out, at every point of a sweep, over some folds.
 
+    ``data`` is a table with the column ``target``, or an answer of ``lineal.sweep``.
     Bars of length two standard errors (over the folds) stand on the validation loss. Left of its least value models are too
     simple, right of it they fit noise; from the interpolation threshold on, as many columns as rows, it may fall again.
 
@@ -33,9 +34,7 @@ def capacity(data: Any, *, target: str | None = None, sweep: str = "degree=0:10"
     >>> figure.data["degree"], [mark.label for mark in figure.panels[0].marks][:2]
     ([0, 1, 2, 3, 4], ['training', 'validation'])
     """
-    if target is None:
-        raise InputError("a sweep needs a target: say which column is to be predicted (--target COL).")
-    swept = _sweep(data, target, over=sweep, folds=folds)
+    swept = data if isinstance(data, Sweep) else _swept(data, target, sweep, folds)
     training, validation = (
         np.array([np.mean(getattr(point, side)) for point in swept.points]) for side in ("training", "validation")
     )
@@ -75,6 +74,12 @@ def capacity(data: Any, *, target: str | None = None, sweep: str = "degree=0:10"
 
 
 _sweep = sweep
+
+
+def _swept(data: Any, target: str | None, over: str, folds: int) -> Sweep:
+    if target is None:
+        raise InputError("a sweep needs a target: say which column is to be predicted (--target COL).")
+    return _sweep(data, target, over=over, folds=folds)
 
 
 def _losses(name: str, *values: Array) -> Axis:
