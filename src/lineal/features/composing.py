@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import combinations_with_replacement
 
+import numpy as np
+
 from lineal.errors import InputError, near
 from lineal.features import terms
 from lineal.features.formula import EVERY, Factor, Formula
-from lineal.features.terms import Category, Contrast, Curve, Cut, Fourier, Product, Quadratic, Single, Term
+from lineal.features.terms import Category, Contrast, Curve, Cut, Fourier, Nystroem, Product, Quadratic, Single, Term
 from lineal.features.terms.contrast import ordered
 from lineal.features.terms.curve import Numbers
 from lineal.features.terms.fourier import WIDTH
+from lineal.features.terms.number import Number
 from lineal.features.terms.product import MAX_COLUMNS
 from lineal.features.terms.product import Factor as Part
 from lineal.features.types import deciding
@@ -94,7 +97,7 @@ class Composer:
         if together is not None and issubclass(together, Quadratic):
             return self._quadratic(product)
         if together is not None and issubclass(together, Fourier):
-            return self._fourier(product)
+            return self._near_kernel(together, product)
         for factor in product:
             term = self._part(factor)
             if isinstance(term, Reread):
@@ -111,8 +114,8 @@ class Composer:
             )
         return made
 
-    def _fourier(self, product: tuple[Factor, ...]) -> Product | Reread:
-        """Return random features of some numbers, each in halves of its range."""
+    def _near_kernel(self, called: type[Fourier], product: tuple[Factor, ...]) -> Product | Reread:
+        """Return columns that come near a Gaussian kernel of some numbers, each in halves of its range."""
         for factor in product:
             if factor.functions:
                 raise InputError(f"{factor.basis}(...) takes columns as they are; write {factor.column!r}.")
@@ -121,7 +124,16 @@ class Composer:
             return parts
         ends = [self.surveys[factor.column].values for factor in product]
         halves = tuple(one.high / 2.0 - one.low / 2.0 if one.high > one.low else 1.0 for one in ends)
-        return Fourier(tuple(parts), halves, product[0].size, product[0].width or WIDTH)
+        size, width = product[0].size, product[0].width or WIDTH
+        if not issubclass(called, Nystroem):
+            return Fourier(tuple(parts), halves, size, width)
+        rows = []
+        for factor, part in zip(product, parts, strict=True):
+            if not isinstance(part, Number):
+                raise InputError(f"{factor.basis}(...) needs columns of numbers; {factor.name!r} is not one.")
+            cells = self.cells[factor.column]
+            rows.append(np.where(np.isnan(cells), part.fill, cells))
+        return Nystroem.through(tuple(parts), halves, size, width, np.column_stack(rows))
 
     def _quadratic(self, product: tuple[Factor, ...]) -> Product | Reread:
         """Return the map of several numbers."""
@@ -231,8 +243,9 @@ def categories(formula: Formula) -> set[str]:
 
 
 def curves_of_all_cells(formula: Formula) -> set[str]:
-    """Return the columns of which a formula needs all numbers, as splines do for their knots."""
-    return {column for column, term in _calls(formula) if issubclass(term, Curve) and term.needs_cells}
+    """Return the columns of which a formula needs all numbers, as splines do for their knots and Nystroem's map for rows."""
+    curves = {column for column, term in _calls(formula) if issubclass(term, Curve) and term.needs_cells}
+    return curves | {column for column, term in _calls(formula) if issubclass(term, Nystroem)}
 
 
 def monomials(factors: Sequence[Term], degree: int) -> list[Product]:

@@ -128,7 +128,7 @@ class KernelGram(Gram):
         if 8 * self.size**2 > MAX_WHOLE_BYTES:
             raise InputError(
                 f"the kernel matrix of {self.size} rows takes {8e-9 * self.size**2:.0f} GB; use fewer rows, or a linear model "
-                "of fourier(...) in a formula, or of the columns of lineal.Nystroem."
+                "of fourier(...) or nystroem(...) in a formula, or of the columns of lineal.Nystroem."
             )
         return self.kernel.gram(self.points)
 

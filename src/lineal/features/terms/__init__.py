@@ -15,6 +15,7 @@ from lineal.features.terms.fourier import Fourier
 from lineal.features.terms.hashed import Hashed
 from lineal.features.terms.members import expect
 from lineal.features.terms.number import Number
+from lineal.features.terms.nystroem import Nystroem
 from lineal.features.terms.pair import Pair
 from lineal.features.terms.poly import Poly
 from lineal.features.terms.product import Product
@@ -51,6 +52,7 @@ ALL: tuple[type[Term], ...] = (
     Product,
     Quadratic,
     Fourier,
+    Nystroem,
 )
 """Every term. Whoever needs a list of kinds, of functions or of words asks here."""
 
@@ -72,13 +74,13 @@ def called() -> dict[str, type[Term]]:
     """Return the terms that a formula calls by name.
 
     >>> list(called())
-    ['C', 'factor', 'poly', 'spline', 'ns', 'bs', 'scale', 'cut', 'quadratic', 'fourier']
+    ['C', 'factor', 'poly', 'spline', 'ns', 'bs', 'scale', 'cut', 'quadratic', 'fourier', 'nystroem']
     """
     return {name: term for term in ALL if term.usage for name in (term.usage.partition("(")[0], *term.also)}
 
 
 __all__ = [
     "ALL", "FUNCTIONS", "BSpline", "Boolean", "Category", "Contrast", "Curve", "Cut", "Cycle", "Elapsed", "Fourier", "Hashed",
-    "Merged", "Number", "Numeric", "Ordinal", "Pair", "Poly", "Product", "Quadratic", "Scaled", "Single", "Spline", "Term",
-    "Text", "TextStatistics", "Verbatim", "Written", "called", "read",
+    "Merged", "Number", "Numeric", "Nystroem", "Ordinal", "Pair", "Poly", "Product", "Quadratic", "Scaled", "Single", "Spline",
+    "Term", "Text", "TextStatistics", "Verbatim", "Written", "called", "read",
 ]  # fmt: skip

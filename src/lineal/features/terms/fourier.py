@@ -49,7 +49,9 @@ class Fourier(Product):
     @property
     def spelled(self) -> str:
         """The term as a formula has it."""
-        return f"fourier({', '.join(factor.spelled for factor in self.factors)}, {self.count}, {self.kernel_width:g})"
+        return (
+            f"{self.kind}({', '.join(factor.spelled for factor in self.factors)}, {self.count}, {self.kernel_width:g})"
+        )
 
     @property
     def use(self) -> str:
@@ -90,6 +92,11 @@ class Fourier(Product):
     @classmethod
     def from_dict(cls, data: Any) -> Fourier:
         """Return the term of a model file, or refuse the file naming what is wrong."""
+        return cls(*cls.read_shared(data, cls.sizes))
+
+    @classmethod
+    def read_shared(cls, data: Any, sizes: range) -> tuple[tuple[Factor, ...], tuple[float, ...], int, float]:
+        """Return factors, halves, count and width of a model file; other members only have to be there."""
         expect(set(data) == {"kind", *cls.members()}, f"has a {cls.kind} with other members than {cls.members()}")
         halves, count, width = data["halves"], data["count"], data["kernel_width"]
         factors = cls.read_factors(data["factors"], least=1)
@@ -99,10 +106,10 @@ class Fourier(Product):
             and all(finite(half) and half > 0.0 for half in halves)
         )
         expect(fine, "has random features without a number above 0 for every column")
-        expect(type(count) is int and count in cls.sizes, "has too few or too many random features")
+        expect(type(count) is int and count in sizes, "has too few or too many random features")
         expect(finite(width) and width > 0.0, "has random features of a width that is no number above 0")
         expect(all(len(one.columns) == 1 for one in factors), "has random features of what is no single number")
-        return cls(factors, tuple(map(float, halves)), count, float(width))
+        return factors, tuple(map(float, halves)), count, float(width)
 
     @classmethod
     def example(cls) -> tuple[Fourier, Cells]:

@@ -105,7 +105,7 @@ class Product(Numeric):
         )
         factors: list[Factor] = []
         for one in listed:
-            nested = not isinstance(one, dict) or one.get("kind") in ("product", "quadratic", "fourier")
+            nested = not isinstance(one, dict) or one.get("kind") in ("product", "quadratic", "fourier", "nystroem")
             expect(not nested, "has a product within a product")
             factor = terms.read(one)
             if not (factor.is_factor and isinstance(factor, Factor)):

@@ -10,7 +10,7 @@ from typing import Any
 from lineal.container import digest
 from lineal.errors import ModelFileError
 from lineal.verify.reading.labels import Listing
-from lineal.verify.terms import BY_KIND, FOURIER, PRODUCT, TOGETHER, fourier, inputs
+from lineal.verify.terms import BY_KIND, NEAR_KERNELS, PRODUCT, TOGETHER, inputs
 from lineal.verify.terms import names as term_names
 
 INTERCEPT = "(intercept)"
@@ -241,7 +241,8 @@ def _terms(meta: Mapping[str, Any], columns: list[str]) -> list[dict[str, Any]]:
             _check_term(term)
             continue
         most = 10 if kind == PRODUCT else 140
-        more, least = (fourier.FIELDS, 1) if kind == FOURIER else (set[str](), 2)
+        near = NEAR_KERNELS.get(kind)
+        more, least = (set[str](), 2) if near is None else (near.FIELDS, 1)
         if set(term) != {"kind", "factors", *more} or not least <= len(field(term, "factors", list)) <= most:
             raise ModelFileError(
                 f"a {kind} term must have {least} to {most} factors, and no field that it does not know."
@@ -250,8 +251,8 @@ def _terms(meta: Mapping[str, Any], columns: list[str]) -> list[dict[str, Any]]:
             _check_term(factor)
             if kind != PRODUCT and len(term_names(factor)) != 1:
                 raise ModelFileError(f"a factor of a {kind} term must be one column.")
-        if kind == FOURIER:
-            fourier.check(term)
+        if near is not None:
+            near.check(term)
     return list(terms)
 
 

@@ -21,6 +21,7 @@ from lineal.verify.terms import (
     hashed,
     merged,
     number,
+    nystroem,
     ordinal,
     pair,
     poly,
@@ -64,9 +65,9 @@ PAIR: Final = "pair"
 """The kind of a term that takes two columns, ``source`` and ``target``."""
 PRODUCT: Final = "product"
 """The kind of a term that has ``factors``, terms of the kinds above."""
-FOURIER: Final = "fourier"
-"""The kind of a term that has ``factors``, and numbers of its own."""
-TOGETHER: Final[dict[str, ModuleType]] = {PRODUCT: product, "quadratic": quadratic, FOURIER: fourier}
+NEAR_KERNELS: Final[dict[str, ModuleType]] = {"fourier": fourier, "nystroem": nystroem}
+"""Terms that have ``factors``, and numbers of their own."""
+TOGETHER: Final[dict[str, ModuleType]] = {PRODUCT: product, "quadratic": quadratic, **NEAR_KERNELS}
 """Terms of ``factors``, each with names(parts) and values(parts) of the columns of its factors."""
 
 
@@ -89,8 +90,8 @@ def inputs(term: Mapping[str, Any]) -> list[tuple[str, str]]:
 def names(term: Mapping[str, Any]) -> list[str]:
     """Return the design columns of a term."""
     parts = [list(BY_KIND[factor["kind"]].names(factor)) for factor in factors(term)]
-    if term["kind"] == FOURIER:
-        return fourier.names(term, parts)
+    if term["kind"] in NEAR_KERNELS:
+        return list(NEAR_KERNELS[term["kind"]].names(term, parts))
     return list(TOGETHER[term["kind"]].names(parts)) if term["kind"] in TOGETHER else parts[0]
 
 
@@ -99,8 +100,8 @@ def values(term: Mapping[str, Any], columns: Mapping[str, cells.Column]) -> list
     if term["kind"] == PAIR:
         return pair.values(term, columns)
     parts = [list(BY_KIND[factor["kind"]].values(factor, columns[factor["column"]])) for factor in factors(term)]
-    if term["kind"] == FOURIER:
-        return fourier.values(term, parts)
+    if term["kind"] in NEAR_KERNELS:
+        return list(NEAR_KERNELS[term["kind"]].values(term, parts))
     return list(TOGETHER[term["kind"]].values(parts)) if term["kind"] in TOGETHER else parts[0]
 
 
@@ -114,9 +115,8 @@ class Learner:
     """
 
     def __init__(self, term: Mapping[str, Any]) -> None:
-        self._whole = (
-            {PAIR: pair, FOURIER: fourier}[term["kind"]].Learner(term) if term["kind"] in (PAIR, FOURIER) else None
-        )
+        whole = {PAIR: pair, **NEAR_KERNELS}.get(term["kind"])
+        self._whole = None if whole is None else whole.Learner(term)
         own = [] if term["kind"] == PAIR else factors(term)
         self._own = [(factor["column"], BY_KIND[factor["kind"]].Learner(factor)) for factor in own]
 

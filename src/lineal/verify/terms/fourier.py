@@ -15,24 +15,26 @@ from lineal.verify.reading import cells
 FIELDS = {"halves", "count", "kernel_width"}
 
 
-def check(term: Mapping[str, Any]) -> None:
+def check(term: Mapping[str, Any], sizes: range = range(2, 5001)) -> None:
     """Refuse numbers that are none."""
     halves, count, width = term["halves"], term["count"], term["kernel_width"]
     numbers: list[Any] = [*halves, width] if isinstance(halves, list) else [None]
     if not all(isinstance(one, int | float) and 0.0 < one < math.inf for one in numbers):
-        raise ModelFileError("halves and kernel_width of a fourier term must be numbers above 0.")
-    if len(halves) != len(term["factors"]) or type(count) is not int or not 2 <= count <= 5000:
-        raise ModelFileError("a fourier term must have a half for every factor, and from 2 to 5000 features.")
+        raise ModelFileError(f"halves and kernel_width of a {term['kind']} term must be numbers above 0.")
+    if len(halves) != len(term["factors"]) or type(count) is not int or count not in sizes:
+        raise ModelFileError(
+            f"a {term['kind']} term must have a half for every factor, and from {sizes[0]} to {sizes[-1]} columns."
+        )
 
 
 def names(term: Mapping[str, Any], factors: Sequence[Sequence[str]]) -> list[str]:
     """Return the names of the features.
 
-    >>> names({"count": 2, "kernel_width": 0.5}, [["a"], ["b"]])
+    >>> names({"kind": "fourier", "count": 2, "kernel_width": 0.5}, [["a"], ["b"]])
     ['fourier(a, b, 2, 0.5)[1]', 'fourier(a, b, 2, 0.5)[2]']
     """
-    spelled = f"fourier({', '.join(factor[0] for factor in factors)}, {term['count']}, {term['kernel_width']:g})"
-    return [f"{spelled}[{j + 1}]" for j in range(term["count"])]
+    spelled = f"{', '.join(factor[0] for factor in factors)}, {term['count']}, {term['kernel_width']:g}"
+    return [f"{term['kind']}({spelled})[{j + 1}]" for j in range(term["count"])]
 
 
 def values(term: Mapping[str, Any], factors: Sequence[Sequence[Array]]) -> list[Array]:
