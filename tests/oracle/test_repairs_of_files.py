@@ -296,3 +296,15 @@ def test_the_null_fit_of_near_columns_with_weights_far_apart(model: str, classes
         found = lineal.fit(columns, "y", weight="w", types=dict.fromkeys(("x0", "x1", "x2"), "number"), **params)
         least.append(found.verdict.evidence["null_objective"])
     assert least[0] == pytest.approx(least[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_an_unfinished_fit_may_know_no_more_than_that_no_loss_is_below_zero(seed: int) -> None:
+    """Far columns without an intercept left softmax a dual point of next to nothing; the checker found a better one."""
+    draw = np.random.default_rng([seed, 23])
+    x, y = draw.normal(size=(37, 3)) + np.array([0.0, -8e13, -8.9e6]), draw.integers(0, 2, size=37)
+    y[2] = 2
+    weight = np.where(draw.random(37) < 0.35, 0.0, draw.uniform(0.2, 3.0, size=37))
+    weight[2] = 1.8
+    columns = named(x, [f"class {k}" for k in y], w=weight)
+    assert_honest(columns, {"model": "logistic", "penalty": "group:4e-5", "intercept": False}, ("budget",))

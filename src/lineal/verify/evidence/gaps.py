@@ -125,8 +125,8 @@ def _not_far_above(
 ) -> None:
     """Check that a gap is not stated much wider than it is; a weaker bound that an honest fit may have found is true, too."""
     weakest, room = proven.weakest, above(point, baseline, baseline - (point.objective - proven.gap))
-    # an unfinished fit of a loss that cannot be below zero may know no more than that
-    if claims.kind == "budget" and claims.loss.flat:
+    # an unfinished fit of a loss that cannot be below zero may know no more than that; only Poisson's can
+    if claims.kind == "budget" and not claims.loss.exponential:
         weakest = max(weakest, point.objective)
     # a fit of many coefficients builds its dual point without the whole second derivative
     if stated.gap > STATED_GAP_FACTOR * weakest + room:
