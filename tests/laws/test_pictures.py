@@ -173,6 +173,33 @@ def test_every_scale_of_colors_stands_beside_its_panel():
     assert len(bars) == len(set(bars)) > 1
 
 
+@pytest.mark.parametrize("theme", sorted(THEMES))
+@pytest.mark.parametrize("name", ["code", "confusion"])
+def test_words_in_cells_can_be_read(name, theme):
+    """The contrast of a word with its cell, as the web's guidelines define it, is at least 4 (3 is asked of large text)."""
+
+    def intensity(color):
+        return np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0
+
+    def light(shares):
+        return np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    seen = 0
+    page = drawing(figure(name), theme)
+    for heat in (trace for trace in page.data if trace.type == "heatmap"):
+        cells = {(x, y): z for y, row in zip(heat.y, heat.z, strict=True) for x, z in zip(heat.x, row, strict=True)}
+        for words in (trace for trace in page.select_traces({"mode": "text"}) if trace.xaxis == heat.xaxis):
+            for place in zip(words.x, words.y, strict=True):
+                share = (cells[place] - heat.zmin) / (heat.zmax - heat.zmin)
+                stops = [stop for stop, _ in heat.colorscale]
+                ends = np.array([intensity(color) for _, color in heat.colorscale])
+                back = light(np.array([np.interp(share, stops, ends[:, k]) for k in range(3)]))
+                dark, bright = sorted([back, light(intensity(words.textfont.color))])
+                assert (bright + 0.05) / (dark + 0.05) >= 4.0
+                seen += 1
+    assert seen >= 4
+
+
 def test_names_of_any_length_are_shortened():
     from lineal.plots.wording import clean
 

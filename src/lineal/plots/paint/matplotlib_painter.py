@@ -294,7 +294,8 @@ def _words(ax: Any, one: p.Words) -> None:
             fontweight="bold" if one.bold else "normal",
             annotation_clip=True,
         )
-        note.set_path_effects([withStroke(linewidth=2.0, foreground=one.edge)])
+        if one.edge:
+            note.set_path_effects([withStroke(linewidth=2.0, foreground=one.edge)])
 
 
 PAINT: Final[dict[type, Callable[..., None]]] = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from lineal.ground.arrays import Array, Index
 from lineal.ground.records import dataclass
-from lineal.plots.paint.theme import Theme, mixed, shape
+from lineal.plots.paint.theme import Theme, legible, mixed, shape
 from lineal.plots.record import Axis, Figure, Mark, Panel
 
 DOT: Final = 6.0
@@ -107,7 +107,7 @@ class Arrows:
 
 @dataclass(frozen=True)
 class Words:
-    """Words beside points."""
+    """Words beside points, with an edge around their letters; "" for none."""
 
     x: Array
     y: Array
@@ -193,9 +193,36 @@ def _of(figure: Figure, panel: Panel, mark: Mark, theme: Theme) -> Iterator[Prim
         yield Levels(mark.x, mark.y, mark.z, tuple(mark.levels.tolist()), color, width, dash, mark.label)
     elif mark.kind == "arrow":
         yield Arrows(mark.x, mark.y, mark.x2, mark.y2, color, width, mark.label)
+    elif mark.side == "center" and (beneath := _beneath(panel, theme)) is not None:
+        yield from _written(mark, beneath, theme)
     else:
         ink = theme.quiet if mark.role == "guide" else color
         yield Words(mark.x, mark.y, mark.text, ink, mark.side, mark.role == "strong", theme.paper)
+
+
+def _beneath(panel: Panel, theme: Theme) -> Grid | None:
+    """Return the colored cells of a panel, None where there are none."""
+    heats = [mark for mark in panel.marks if mark.kind == "heat"]
+    return _heat(heats[0], theme) if heats else None
+
+
+def _written(mark: Mark, grid: Grid, theme: Theme) -> Iterator[Words]:
+    """Yield words in cells: each in ink or in the color of paper, whichever is read more easily on its cell."""
+    across = np.abs(grid.x[None] - mark.x[:, None]).argmin(axis=1)
+    up = np.abs(grid.y[None] - mark.y[:, None]).argmin(axis=1)
+    share = np.nan_to_num(np.clip((grid.z[up, across] - grid.low) / (grid.high - grid.low), 0.0, 1.0))
+    inks = [legible(_between(grid.colors, one), theme.ink, theme.paper) for one in share.tolist()]
+    for ink in (theme.ink, theme.paper):
+        at = [k for k, chosen in enumerate(inks) if chosen == ink]
+        words = tuple(mark.text[k] for k in at)
+        yield Words(mark.x[at], mark.y[at], words, ink, mark.side, mark.role == "strong", "")
+
+
+def _between(colors: tuple[str, ...], share: float) -> str:
+    """Return the color at a share of the way from the first to the last."""
+    place = share * (len(colors) - 1)
+    first = min(int(place), len(colors) - 2)
+    return mixed(colors[first], colors[first + 1], place - first)
 
 
 def _dash(mark: Mark) -> str:

@@ -67,5 +67,30 @@ def mixed(color: str, other: str, share: float) -> str:
     return "#" + "".join(f"{round(one + share * (two - one)):02x}" for one, two in pairs)
 
 
+def legible(back: str, *inks: str) -> str:
+    """Return the color of most contrast on another, of some: by luminance, as the web's guidelines for readers have it.
+
+    >>> legible("#0b5fa5", "#1b1f24", "#ffffff"), legible("#ffb454", "#e6eaee", "#12161b")
+    ('#ffffff', '#12161b')
+    """
+    return max(inks, key=lambda ink: contrast(ink, back))
+
+
+def contrast(one: str, two: str) -> float:
+    """Return the contrast of two colors, 1 to 21: ``(L + 0.05) / (l + 0.05)`` with L the larger luminance.
+
+    >>> contrast("#000000", "#ffffff")
+    21.0
+    """
+    dark, light = sorted(_luminance(color) for color in (one, two))
+    return round((light + 0.05) / (dark + 0.05), 6)
+
+
+def _luminance(color: str) -> float:
+    """Return the share of light: 0.2126 R + 0.7152 G + 0.0722 B of linear intensities."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in (k / 255 for k in _parts(color))]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
 def _parts(color: str) -> list[int]:
     return [int(color[k : k + 2], 16) for k in (1, 3, 5)]
