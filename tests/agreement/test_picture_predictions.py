@@ -383,6 +383,22 @@ def test_a_path_in_a_file_is_drawn_as_it_is(tmp_path, monkeypatch):
         lineal.plots.path("clouds.csv")
 
 
+def test_a_path_of_arrays_is_drawn_with_its_names():
+    table = {name: clouds()[name] for name in ("a", "b")}
+    frame = pytest.importorskip("pandas").DataFrame(table)
+    walked = lineal.path(frame, clouds()["three"], loss="softmax", strengths=5)
+    drawn = lineal.plots.path(walked)
+    assert walked.columns == ("(intercept)", "a", "b")
+    assert drawn.data["strength"] == list(walked.strengths)
+    for j, name in enumerate(table, 1):
+        for k in range(3):
+            line = drawn.data.get(f"{name} for output {k + 1}", [0.0] * 5)  # (one that is zero throughout is not drawn)
+            assert line == walked.coef[:, j, k].tolist()
+    assert len(drawn.data) > 4
+    assert lineal.path(np.ones((4, 1)) * [[1.0], [2.0], [3.0], [5.0]], [1.0, 2.0, 3.0, 9.0], fit_intercept=False,
+                       strengths=2).columns == ("x0",)  # fmt: skip
+
+
 def held_out_share(table, share):
     from lineal.tables.table import uniform
 

@@ -73,7 +73,7 @@ def test_a_witness_is_shown_in_whole():
     assert gate.grids()[0].cells[1:] == tuple((str(row), "1") for row in range(4))
 
 
-PICTURED = {"model", "trace", "comparison", "sweep", "inspection"}
+PICTURED = {"model", "trace", "comparison", "sweep", "inspection", "path"}
 
 
 @pytest.mark.parametrize("name", RESULTS)

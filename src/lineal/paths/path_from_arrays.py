@@ -13,7 +13,7 @@ from lineal.designs import as_design
 from lineal.errors import InputError, near
 from lineal.ground.arrays import Array
 from lineal.ground.deadline import Deadline, Limit
-from lineal.ground.inputs import class_labels, real
+from lineal.ground.inputs import class_labels, names_of, real
 from lineal.losses import by_name
 from lineal.losses.loss import Loss
 from lineal.model.verdict import TOLERANCE
@@ -63,7 +63,9 @@ def path(
     shift = None if offset is None else real(offset, "offset")
     if shift is not None and not np.all(np.isfinite(shift)):
         raise InputError("offset holds NaN or infinity; offsets must be finite numbers.")
-    source = Memory(design, target, weight, shift)
+    names = names_of(X)
+    named = None if names is None else [*(["(intercept)"] if fit_intercept else []), *map(str, names)]
+    source = Memory(design, target, weight, shift, named)
     penalty_factors = np.ones(columns)
     penalty_factors[: int(fit_intercept)] = 0.0
     family = _penalty(penalty, l1_ratio, penalty_factors)

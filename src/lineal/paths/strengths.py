@@ -40,6 +40,10 @@ class Path(Tabled):
     """How many of the points there was time for; all, where no time limit is given. The others are not to be compared."""
     center: Array | None = None
     """What is taken off the columns before coefficients are applied, ``eta = (X - center) coef``; mostly None."""
+    columns: tuple[str, ...] = ()
+    """The names of the columns, the intercept first where there is one."""
+
+    picture = "path"
 
     @property
     def strengths(self) -> Array:
@@ -142,7 +146,7 @@ def path(
                 _add(points, _unreached(problem_at, strength, last, tol), progress)
             else:
                 _add(points, Point(strength, fitted.coef, fitted.objective, fitted.verdict, fitted.steps), progress)
-    return Path(tuple(points), critical, reached, None if frame is None else frame.center)
+    return Path(tuple(points), critical, reached, None if frame is None else frame.center, tuple(source.columns))
 
 
 def critical_strength(problem: Problem, slopes: Array | None = None) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -15,6 +15,8 @@ from lineal.features.encoder import column
 from lineal.ground.arrays import Array
 from lineal.ground.records import dataclass
 from lineal.model.verdict import KINDS
+from lineal.paths.point import Point
+from lineal.paths.strengths import Path
 from lineal.plots.record import Word
 from lineal.problem.moments import survey
 from lineal.tables.table import Table
@@ -59,13 +61,30 @@ def of_table(walked: TablePath) -> Walked:
     classes = walked.dataset.target.names or walked.dataset.target.classes or ()
     pairs = [(j, k) for j, name in enumerate(walked.columns) for k in range(coef.shape[2]) if name != INTERCEPT]
     names = [(walked.columns[j], str(classes[k]) if len(classes) > k and coef.shape[2] > 1 else "") for j, k in pairs]
-    worst = min((point.verdict for point in points), key=lambda verdict: verdict.proven)
     return Walked(
         np.array([point.strength for point in points]), np.stack([coef[:, j, k] for j, k in pairs], axis=1),
         tuple(names),
         np.array(walked.losses)[: len(points)] if walked.losses else None, walked.metric.replace("_", " "),
-        Word(worst.kind, f"The least sure of {len(points)} fits: {worst.sentence}", worst.proven), scaled=True,
+        _worst(points), scaled=True,
     )  # fmt: skip
+
+
+def of_arrays(walked: Path) -> Walked:
+    """Return the points of a path of ``lineal.path``, whose coefficients are those of the columns as they are."""
+    points = walked.points[: walked.reached]
+    if not points:
+        raise InputError("the time limit left no time for a point of this path, so there is nothing to draw.")
+    coef = np.stack([point.coef for point in points])
+    pairs = [(j, k) for j, name in enumerate(walked.columns) for k in range(coef.shape[2]) if name != INTERCEPT]
+    names = [(walked.columns[j], f"output {k + 1}" if coef.shape[2] > 1 else "") for j, k in pairs]
+    strength = np.array([point.strength for point in points])
+    lines = np.column_stack([coef[:, j, k] for j, k in pairs]) if pairs else np.empty((len(points), 0))
+    return Walked(strength, lines, tuple(names), None, "loss", _worst(points), scaled=False)
+
+
+def _worst(points: Sequence[Point]) -> Word:
+    worst = min((point.verdict for point in points), key=lambda verdict: verdict.proven)
+    return Word(worst.kind, f"The least sure of {len(points)} fits: {worst.sentence}", worst.proven)
 
 
 def is_path(table: Table) -> bool:

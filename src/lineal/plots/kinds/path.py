@@ -8,9 +8,10 @@ import numpy as np
 
 from lineal.api.path_of_table import TablePath, table_path
 from lineal.errors import InputError
+from lineal.paths.strengths import Path
 from lineal.plots.catalogue import Kind
 from lineal.plots.record import Axis, Figure, Mark, Panel
-from lineal.plots.walked import Walked, is_path, of_file, of_table
+from lineal.plots.walked import Walked, is_path, of_arrays, of_file, of_table
 from lineal.plots.wording import clean
 from lineal.tables.table import as_table
 
@@ -21,9 +22,9 @@ MAX_NAMED: Final = 12
 def path(data: Any, *, target: str | None = None, penalty: str = "l1", model: str = "auto", seed: int = 0) -> Figure:
     """Return every coefficient against the strength of the penalty, and what rows held out lose at each strength.
 
-    ``data`` is a table with the column ``target``, or a path: a file that `lineal path -o` wrote, drawn as it is. Of a table
-    coefficients are per standard deviation of their column, and a fifth of the rows is held out. ``penalty`` is l1, ridge, or
-    elastic:RATIO.
+    ``data`` is a table with the column ``target``, or a path that ``lineal.path`` returned or `lineal path -o` wrote, drawn as
+    it is. Of a table coefficients are per standard deviation of their column, and a fifth of the rows is held out. ``penalty``
+    is l1, ridge, or elastic:RATIO.
 
     >>> table = {"a": [float(k % 7) for k in range(60)], "b": [float(k % 5) for k in range(60)]}
     >>> table["y"] = [3.0 * a - b for a, b in zip(table["a"], table["b"])]
@@ -33,6 +34,8 @@ def path(data: Any, *, target: str | None = None, penalty: str = "l1", model: st
     """
     if isinstance(data, TablePath):
         return path_of(of_table(data))
+    if isinstance(data, Path):
+        return path_of(of_arrays(data))
     table = as_table(data)
     if target is None and is_path(table):
         return path_of(of_file(table))
