@@ -308,3 +308,14 @@ def test_an_unfinished_fit_may_know_no_more_than_that_no_loss_is_below_zero(seed
     weight[2] = 1.8
     columns = named(x, [f"class {k}" for k in y], w=weight)
     assert_honest(columns, {"model": "logistic", "penalty": "group:4e-5", "intercept": False}, ("budget",))
+
+
+@pytest.mark.parametrize("seed", [3, 28])
+def test_rows_beyond_their_corner_lose_nothing_by_rounding(seed: int) -> None:
+    """Weights far apart left nothing to gain: optimal, with a gap a hundred times what rounding does to rows at a corner."""
+    draw = np.random.default_rng([seed, 24])
+    x = draw.normal(size=(9, 3))[draw.integers(0, 9, size=40)]
+    y, weight = draw.integers(0, 2, size=40), 10.0 ** draw.uniform(-12.0, 12.0, size=40)
+    params = {"model": "svm", "penalty": "none", "bounds": {"x0": (0.0, None)}}
+    assert_honest(named(x, [f"class {k}" for k in y], w=weight), params)
+    assert lineal.fit(x, y, weight=weight, **params).verdict.gap <= 1e-15

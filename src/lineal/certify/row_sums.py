@@ -115,3 +115,15 @@ def _gram(loss: Loss, block: Block, columns: Index, weight: Array, v: Array, *, 
         for b in range(a, k):
             full[a, :, b, :] = full[b, :, a, :] = one(weight * v[:, a, b])
     return full.reshape(1, k * u, k * u)
+
+
+def slopes_apart(problem: Problem, coef: Array, theta: Array, score_error: float) -> float:
+    """Return the mean |slope - theta| of a loss of one score, each at its largest for a score that may be off by an error."""
+    return sum(domain.over(problem, partial(_apart, problem.loss, coef, score_error), theta))
+
+
+def _apart(loss: Loss, coef: Array, score_error: float, block: Block, weight: Array, theta: Array) -> float:
+    """Return the share of one block: slopes rise with the score, so that both ends hold all between them."""
+    y, eta, _ = rowwise.Scored(coef)(block)
+    ends = [np.abs(loss.slope(y, eta + side) - theta)[:, 0] for side in (-score_error, score_error)]
+    return float(np.sum((weight * np.maximum(*ends))[weight > 0.0]))

@@ -21,7 +21,7 @@ from lineal.algebra.basis import Basis
 from lineal.algebra.factor import Factor
 from lineal.certify import domain, exact
 from lineal.certify.borders import alive
-from lineal.certify.row_sums import Sums, moved, sums_of
+from lineal.certify.row_sums import Sums, moved, slopes_apart, sums_of
 from lineal.ground.arrays import Array, Mask
 from lineal.ground.records import dataclass
 from lineal.model.verdict import TOLERANCE
@@ -44,7 +44,7 @@ class Bound:
     """``F(coef) - F* <= gap`` by the dual point ``theta``, or why nothing could be proven.
 
     ``scale`` says how much shorter it had to be made for the penalty; ``unbounded_dual`` where else its gradient has to be zero.
-    ``value`` is F(coef), where there is a gap; ``bare`` the gap before rounding errors.
+    ``value`` is F(coef), where there is a gap; ``bare`` the gap before rounding errors, ``of_scores`` those of scores in it.
     """
 
     gap: float | None
@@ -53,6 +53,7 @@ class Bound:
     scale: float = 1.0
     value: float = np.nan
     bare: float = np.inf
+    of_scores: float = 0.0
     unbounded_dual: Mask = field(default_factory=lambda: np.zeros(1, dtype=bool), repr=False)
 
     @property
@@ -149,7 +150,32 @@ def _zero(search: _Search, best: Bound) -> Bound:
     return _bound(problem, coef, tied, np.zeros_like(search.start))
 
 
-WAYS = (_with_more_digits, _on_independent_columns, _inside_the_penalty, _at_the_ends, _balanced, _solved_for, _zero)
+def _row_by_row(search: _Search, best: Bound) -> Bound:
+    """Count rounding errors of scores where slope and theta differ, if the gap is wide beside what is left to gain.
+
+    Rows beyond a corner, both ends of their error included, lose nothing by it, and weigh most where weights are far apart.
+    """
+    problem, coef = search.problem, search.coef
+    if best.gap is None or best.theta is None or problem.loss.smooth or problem.shape[1] > 1:
+        return best
+    if best.gap <= TOLERANCE * (search.baseline - best.value + best.gap):
+        return best
+    score_error = float(problem.score_error(coef)[0])
+    of_scores = 1.001 * score_error * slopes_apart(problem, coef, best.theta, score_error)
+    gap = best.gap - best.of_scores + of_scores + 8 * EPS * best.gap
+    return _narrower(best, replace(best, gap=gap, of_scores=of_scores))
+
+
+WAYS = (
+    _with_more_digits,
+    _on_independent_columns,
+    _inside_the_penalty,
+    _at_the_ends,
+    _balanced,
+    _solved_for,
+    _zero,
+    _row_by_row,
+)
 """What is tried in turn, each for the reason it states; each returns the bound there is where it is not its case."""
 
 
@@ -241,11 +267,13 @@ def _added(
         gradient = np.where(tied, 0.0, sums.gradient)
     bare = (sums.mismatch + problem.penalty.mismatch(coef, gradient)) * (1.0 + _chain(problem))
     gap = bare + 2.0 * norm * float(np.sqrt(sums.strain)) + norm * norm
-    gap += problem.penalty.mismatch_error(coef, gradient, error) + _rounding(problem, coef, sums)
+    of_scores = _rounding(problem, coef, sums)
+    gap += problem.penalty.mismatch_error(coef, gradient, error) + of_scores
     gap += exact.lost(problem, coef, theta) if rounded else 0.0
     if not np.isfinite(gap):
         return Bound(None, reason="the dual point is outside its domain")
-    return Bound(float(gap), theta, scale=scale, value=sums.value + problem.penalty.value(coef), bare=float(bare))
+    value = sums.value + problem.penalty.value(coef)
+    return Bound(float(gap), theta, scale=scale, value=value, bare=float(bare), of_scores=of_scores)
 
 
 def _bound_exact(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:

@@ -279,7 +279,10 @@ class Boxed:
             self._mismatch(np.clip(self.theta + side * kappa * self.weight, *self.rows.box)) for side in (-1.0, 1.0)
         ]
         score_error = 4 * EPS * (np.abs(self.rows.eta) + np.abs(self.rows.at) + self.rows.epsilon)
-        jump = np.abs(self.rows.slope - self.theta) + (score_error if self.rows.squared else self.rows.steep)
+        # a slope jumps only where a corner is within the error
+        near = np.any([np.abs(d) <= 2.0 * score_error for _, d, _ in self.rows.sides], axis=0)
+        bent = score_error if self.rows.squared else np.where(near, self.rows.steep, 0.0)
+        jump = np.abs(self.rows.slope - self.theta) + bent
         return np.asarray((np.maximum(*ends) + jump * score_error)[:, 0])
 
     def _mismatch(self, theta: Array) -> Array:
