@@ -159,6 +159,7 @@ def test_the_same_picture_has_the_same_bytes(name):
 def test_hostile_names_are_text(name):
     root = ET.fromstring(svg_of(name))  # noqa: S314  (our own text)
     assert not [one for one in root.iter() if one.tag.endswith(("script", "foreignObject"))]
+    assert root.find("{*}title").text == figure(name).title  # what a screen reader says
     shown = "".join(root.itertext())
     assert "\u202e" not in shown
     assert "\x07" not in shown

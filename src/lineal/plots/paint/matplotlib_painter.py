@@ -59,7 +59,9 @@ def painted(
             "svg": {"Date": None, "Creator": None},
             "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
         }
-        paper.savefig(stream, format=form, dpi=2 * INCH, metadata=none.get(form, {"Software": None}))
+        said = {"Title": figure.title} if figure.title and form in none else {}
+        metadata = {**none.get(form, {"Software": None}), **said}
+        paper.savefig(stream, format=form, dpi=2 * INCH, metadata=metadata)
         return stream.getvalue()
 
 
