@@ -15,7 +15,7 @@ from lineal.errors import ModelFileError
 from lineal.verify.losses import BY_NAME
 from lineal.verify.maps import kernels
 from lineal.verify.maps.kernel import null_objective
-from lineal.verify.maps.span import Span, bound
+from lineal.verify.maps.span import Span, _rise, bound
 
 RNG = np.random.default_rng(11)
 X, Z = RNG.normal(size=(7, 4)), RNG.normal(size=(5, 4))
@@ -203,3 +203,11 @@ def least_constant(loss, y, parameter):
         corners = [-1.0, 1.0] if loss.name == "hinge" else [*(y[:, 0] - parameter), *(y[:, 0] + parameter)]
         return min(mean(at) for at in corners)
     return float(scipy.optimize.minimize_scalar(mean, bounds=(-10.0, 10.0), options={"xatol": 1e-10}).fun)
+
+
+def test_a_row_that_is_sure_of_its_class_has_a_finite_rise():
+    """Its theta is next to nothing: ``1 - q`` of ``q = theta + 1`` rounds to zero, whose logarithm is none."""
+    row = BY_NAME["logistic"](np.array([[1.0]]), np.array([[46.0]]), 0.0)
+    rise = _rise(row, np.array([-1e-20]), np.array([1e-22]), 0.0)
+    log_odds = np.log(1e20)  # of q; the slope there is log(q / (1 - q)) - 46
+    assert 1e-22 * abs(log_odds - 46.0) <= rise <= 1e-20
